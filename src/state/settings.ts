@@ -1,6 +1,6 @@
 import { Repository } from './engine/context.ts';
 
-/** Small named values that outlive the process and don't fit into another table. */
+/** Stores small named values that must survive the process and don't fit into another table. */
 export class Settings extends Repository {
   async set(name: string, value: string): Promise<void> {
     await this.context.db
@@ -23,7 +23,7 @@ export class Settings extends Repository {
     return row?.value;
   }
 
-  /** All settings whose names start with `prefix`. */
+  /** Returns all settings whose names start with `prefix`. */
   async below(prefix: string): Promise<readonly { readonly name: string; readonly value: string }[]> {
     const rows = this.context.db.selectFrom('settings').select(['name', 'value']);
     return rows.where('name', '>=', prefix).where('name', '<', `${prefix}\uffff`).orderBy('name').execute();

@@ -43,7 +43,7 @@ import { Schedules } from './runs/schedules.ts';
 import { Skips } from './runs/skips.ts';
 import { Settings } from './settings.ts';
 
-/** Everything that outlives the process, one repository per noun. */
+/** The repositories for all data that survives the process, with one repository per noun. */
 const repositories = {
   accounts: Accounts,
   alerts: AlertRecords,
@@ -77,7 +77,7 @@ const repositories = {
   watermarks: Watermarks,
 } as const;
 
-/** Listed once, because every transaction creates its own repositories. */
+/** Computed only once, because every transaction creates its own repositories. */
 const classes = Object.entries(repositories);
 
 export type Repositories = { readonly [K in keyof typeof repositories]: InstanceType<(typeof repositories)[K]> };
@@ -88,16 +88,23 @@ export interface Store extends Repositories {
   readonly processes: Processes;
   /** If false, the state is lost when the process ends. */
   readonly durable: boolean;
-  /** Runs `work` in a transaction. Use only the repositories that are passed in. */
+  /** Runs `work` in a transaction. `work` must use only the repositories that are passed to it. */
   transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
   /**
-   * Runs a transaction now or, if the disk refuses writes, as soon as the disk accepts them. `id` names what the
-   * transaction settles. Rejects only with errors that the disk didn't cause. The transaction must be idempotent.
+   * Runs a transaction now. If the disk rejects writes, runs the transaction as soon as the disk accepts them. `id`
+   * identifies what the transaction settles. Throws only errors that the disk didn't cause. The transaction must be
+   * idempotent.
    */
   settle(id: string, work: (parts: Repositories) => Promise<unknown>): Promise<void>;
-  /** Why the last write failed (the disk is full, failing or read-only); undefined while writes succeed. */
+  /**
+   * Returns the error of the last write, such as because the disk is full, failing or read-only. Returns undefined if
+   * the last write succeeded.
+   */
   unwritable(): Problem | undefined;
-  /** Tries a small write, for a process that hasn't written anything yet. */
+  /**
+   * Makes a small write, to find out whether the disk accepts writes. Use it if this process hasn't written anything
+   * yet.
+   */
   probe(): Promise<Problem | undefined>;
   close(): Promise<void>;
 }
@@ -105,20 +112,26 @@ export interface Store extends Repositories {
 /** How a state folder is opened. */
 export interface StoreOptions {
   readonly clock: Clock;
-  /** How many delivered payloads stay on disk; default: none. */
+  /** Which delivered payloads stay on disk. By default, none do. */
   readonly keep?: PayloadRetention;
-  /** If false, the database is in memory and lost when this process ends. For a state that only this process needs. */
+  /**
+   * If false, the database is in memory and is lost when this process ends. Use this for a state that only this process
+   * needs.
+   */
   readonly durable?: boolean;
-  /** For tests: the identity of this process, and which processes are dead. */
+  /** The identity of this process and the state of other processes. Only tests set this, to simulate dead processes. */
   readonly processes?: Processes;
 }
 
-/** Heartbeats are for processes that can't read our process table. They stop when the store is closed. */
+/**
+ * Interval of heartbeats, in milliseconds. Only processes that can't read this process table need the heartbeats. They
+ * stop when the store is closed.
+ */
 const heartbeatMs = 10_000;
 
 /**
- * Opens the state in `folder`, and creates or migrates it if necessary. Several processes may open it at once. Only its
- * owner can read it.
+ * Opens the state in `folder`. Creates the state if it doesn't exist, and migrates it if it's old. Several processes
+ * can have it open at the same time. Only its owner can read it.
  */
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);

@@ -24,7 +24,7 @@ export type { AuditAction } from './tables/decisions.ts';
 export type { OutboxState } from './tables/outbox.ts';
 export type { RunState } from './tables/runs.ts';
 
-/** The tables after the newest migration. Instants are epoch milliseconds, flags 0 or 1. */
+/** The tables after the newest migration. Times are in epoch milliseconds, and flags are 0 or 1. */
 export interface Tables {
   migrations: MigrationsTable;
   heartbeats: HeartbeatsTable;

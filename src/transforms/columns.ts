@@ -2,7 +2,10 @@ import { didYouMean } from '../lib/nearest.ts';
 import { Problem } from '../lib/problem.ts';
 import type { Column } from '../sdk/column.ts';
 
-/** The index of a column. For an unknown name, throws a Problem that lists the known names and suggests the closest. */
+/**
+ * Returns the index of a column. If the name is unknown, throws a Problem that lists the known names and suggests the
+ * closest one.
+ */
 export function columnIndex(columns: readonly Column[], name: string): number {
   const index = columns.findIndex((column) => column.name === name);
   if (index < 0) throw unknownColumn(columns, name);
@@ -22,7 +25,7 @@ function unknownColumn(columns: readonly Column[], name: string): Problem {
   });
 }
 
-/** Rejects duplicate names in a list from the user or among the resulting columns. */
+/** Throws if a name occurs twice, in a list from the user or among the resulting columns. */
 export function refuseTwice(names: readonly string[], message: (name: string) => string): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;

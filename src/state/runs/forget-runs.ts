@@ -5,9 +5,9 @@ import { rankedPayloads } from '../outbox/ranked-payloads.ts';
 const ofEachJob = 5;
 
 /**
- * Deletes all but the newest `keep` runs, with their settled payloads. Every job keeps its newest few runs, and runs
- * whose payloads a rollback can restore or a guard compares with, so a monthly job keeps its history next to jobs that
- * run every minute.
+ * Deletes all runs except the newest `keep` runs, together with their settled payloads. Also keeps the newest runs of
+ * each job, and runs whose payloads a rollback can restore or a guard compares with. A job that runs monthly thus keeps
+ * its history even if other jobs run every minute.
  */
 export async function forgetRuns(context: StoreContext, keep: number): Promise<void> {
   await inTransaction(context, async ({ db, keep: kept }) => {
@@ -47,7 +47,7 @@ export async function forgetRuns(context: StoreContext, keep: number): Promise<v
   });
 }
 
-/** `rank` 1 is a job's newest run. */
+/** SQL query that ranks the runs of each job; the newest run has `rank` 1. */
 const rankedRuns = (db: StoreContext['db']) =>
   db.selectFrom('runs').select(({ fn }) => [
     'id',

@@ -7,8 +7,8 @@ import { Retries } from './retries.ts';
 import { clearSuspect } from './suspects.ts';
 
 /**
- * Jobs on hold, because a user decided so or because they blocked the process. They don't run until a user resumes
- * them.
+ * Stores which jobs are on hold, because a user decided so or because they blocked the process. A job on hold doesn't
+ * run until a user resumes it.
  */
 export class Holds extends Repository {
   async find(job: string): Promise<HoldRow | undefined> {
@@ -22,7 +22,7 @@ export class Holds extends Repository {
   async set(job: string, { who, why }: DecidedBy): Promise<void> {
     const hold = { since: Math.round(this.context.clock.now()), who, why: redact(why) };
     await inTransaction(this.context, async (inside) => {
-      // A pending attempt or firing would replace the rollback's payload.
+      // End pending attempts and firings, because their data would replace the payload of a rollback.
       await new Retries(inside).drop(job);
       await inside.db.deleteFrom('deferred_firings').where('job', '=', job).execute();
       await inside.db
@@ -33,7 +33,7 @@ export class Holds extends Repository {
     });
   }
 
-  /** Resumes the job and records the user who did. False if it was not on hold. */
+  /** Resumes a job and records which user decided this. Returns false if the job wasn't on hold. */
   release(job: string, by: DecidedBy): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
       const held = await inside.db.deleteFrom('holds').where('job', '=', job).returning('job').executeTakeFirst();

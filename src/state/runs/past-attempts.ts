@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { RunRow } from '../tables.ts';
 
-/** A run's failed attempt that was followed by another. Times are in epoch milliseconds. */
+/** An attempt of a run that failed and was followed by another attempt. Times are in epoch milliseconds. */
 export interface PastAttempt {
   readonly started_at: number;
   readonly ended_at: number;
@@ -9,26 +9,32 @@ export interface PastAttempt {
   readonly message: string | null;
 }
 
-/** If a run is retried for hours, only the first attempt and the newest ones are kept. */
+/**
+ * Maximum number of attempts to keep. If a run is retried for hours, only its first attempt and the newest ones are
+ * kept.
+ */
 const maxKept = 50;
 
-/** A run's attempts before its last one, oldest first. If there were too many, some in the middle are missing. */
+/**
+ * Returns a run's attempts without the last one, oldest first. If there were too many, some attempts after the first
+ * one are missing.
+ */
 export function pastAttempts({ past_attempts: text }: Pick<RunRow, 'past_attempts'>): readonly PastAttempt[] {
   return text === null ? [] : (JSON.parse(text) as PastAttempt[]);
 }
 
-/** The new value of `runs.past_attempts` after another failed attempt. */
+/** Returns the new value for `runs.past_attempts` after an attempt has failed. */
 export function withPastAttempt(run: Pick<RunRow, 'past_attempts'>, attempt: PastAttempt): string {
   const [first, ...others] = [...pastAttempts(run), attempt];
   return JSON.stringify([first, ...others.slice(1 - maxKept)]);
 }
 
-/** The earliest `started_at` of {@link spanOf} among the selected runs. */
+/** SQL expression: the earliest `started_at` that {@link spanOf} would return for the selected runs. */
 export const firstStart = sql<number>`min(coalesce(past_attempts ->> '$[0].started_at', started_at))`;
 
 /**
- * When a run's first attempt began, and how long all attempts took together; `took_ms` is null while the run is in
- * progress.
+ * Returns when a run's first attempt began, and how long all attempts took, including the time between them. `took_ms`
+ * is null while the run is in progress.
  */
 export function spanOf(run: Pick<RunRow, 'past_attempts' | 'started_at' | 'ended_at' | 'took_ms'>): {
   readonly started_at: number;
@@ -38,7 +44,8 @@ export function spanOf(run: Pick<RunRow, 'past_attempts' | 'started_at' | 'ended
   const past = pastAttempts(run);
   const started_at = past[0]?.started_at ?? last;
   if (took !== null) return { started_at, took_ms: took + Math.max(0, last - started_at) };
-  // The run was ended while it was waiting for an attempt, which never began.
+  // If the run was ended while it was waiting for its next attempt, that attempt never began, and `last` is the start
+  // of the previous one.
   const isGivenUp = ended_at !== null && past.at(-1)?.started_at === last;
   return { started_at, took_ms: isGivenUp ? Math.max(0, ended_at - started_at) : null };
 }

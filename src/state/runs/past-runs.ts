@@ -3,18 +3,18 @@ import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { databaseName } from '../backup/backup-files.ts';
 import { hasDatabase } from '../engine/has-database.ts';
 
-/** Medians over a job's last runs. */
+/** Summary of a job's last runs. The sizes and times are medians. */
 export interface PastRuns {
   readonly runs: number;
   readonly bytes: number;
   readonly rows: number;
-  /** Time from the start of a run until its payload is ready, without delivery. */
+  /** Time from the start of a run until its payload was ready, without the delivery. */
   readonly milliseconds: number;
-  /** The fraction of runs with new data, 0 to 1. */
+  /** The fraction of runs that had new data, from 0 to 1. */
   readonly changed: number;
 }
 
-/** The number of each job's newest runs to look at. */
+/** How many of each job's newest runs are summarized. */
 const lookedAt = 100;
 
 interface Row {
@@ -35,8 +35,8 @@ const newest = `
   where place <= ?`;
 
 /**
- * Each job's past runs in a state folder, by job name; empty if there is no state. Read-only: nothing is written,
- * migrated or repaired. Throws SQLite's error if the file is not readable.
+ * Reads a summary of each job's past runs from a state folder, by job name. Returns an empty map if the folder has no
+ * state. Doesn't write, migrate or repair anything. Throws SQLite's error if the database can't be read.
  */
 export function readPastRuns(folder: string): Map<string, PastRuns> {
   if (!hasDatabase(folder)) return new Map();
@@ -49,7 +49,7 @@ export function readPastRuns(folder: string): Map<string, PastRuns> {
   }
 }
 
-/** A run without new data has no size; if no run had any, the size is unknown. */
+/** Summarizes a job's runs. Runs without new data have no size. If no run had new data, the sizes are 0. */
 function summed(runs: readonly Row[]): PastRuns {
   const news = runs.filter(({ state }) => state !== 'unchanged');
   return {

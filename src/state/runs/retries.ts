@@ -7,8 +7,8 @@ import { withPastAttempt } from './past-attempts.ts';
 import { failureColumns, type RunFailure } from './run-failure.ts';
 
 /**
- * Runs that failed with a transient error and are retried. A run has a row from the end of its first attempt to the end
- * of its last; wherever a run ends, `end-retries.ts` deletes the row.
+ * Stores which runs have failed with a transient error and will be retried. A run has a row from the end of its first
+ * attempt to the end of its last attempt. Whichever way the run ends, `end-retries.ts` deletes the row.
  */
 export class Retries extends Repository {
   async find(job: string): Promise<RetryRow | undefined> {
@@ -21,8 +21,8 @@ export class Retries extends Repository {
   }
 
   /**
-   * Ends an attempt that will be followed by another. Without `row`, the next attempt is scheduled only in the memory
-   * of this process.
+   * Ends an attempt that will be followed by another attempt. Without `row`, the next attempt is scheduled only in this
+   * process's memory.
    *
    * @returns false, without writing anything, if the run has ended or was charged for a request
    */
@@ -52,8 +52,8 @@ export class Retries extends Repository {
   }
 
   /**
-   * Updates rows, for a longer wait, an earlier due time, or cleared attempt facts. Rows that have been deleted stay
-   * deleted.
+   * Updates rows, such as to wait longer, to make an attempt due earlier, or to clear attempt facts. Doesn't insert
+   * rows that have been deleted.
    */
   async move(rows: readonly RetryRow[]): Promise<void> {
     await inTransaction(this.context, async ({ db }) => {
@@ -65,9 +65,9 @@ export class Retries extends Repository {
   }
 
   /**
-   * Begins a run's next attempt. The run becomes the job's newest, with the current time as the age of its data.
+   * Begins a run's next attempt. The run becomes the job's newest run, and its data counts as read at the current time.
    *
-   * @returns false if the run is no longer retried: a newer result, a rollback or a hold has ended it
+   * @returns false if the run is no longer retried, because a newer result, a rollback or a hold has ended it
    */
   async begin(run: string): Promise<boolean> {
     const { clock, processes } = this.context;
@@ -92,7 +92,7 @@ export class Retries extends Repository {
    * Records that an attempt was stopped and doesn't count. The run is due at the next start, with the attempt facts in
    * `facts`.
    *
-   * @returns false for a run that has no row here
+   * @returns false if the run has no row in this table
    */
   stopped(run: string, facts: string | null): Promise<boolean> {
     return inTransaction(this.context, async ({ db }) => {
@@ -114,8 +114,8 @@ export class Retries extends Repository {
   }
 
   /**
-   * Ends a job's retries: its run fails with the last attempt's error. Returns the deleted row; undefined if there was
-   * none.
+   * Ends a job's retries. The waiting run fails with the error of its last attempt. Returns the deleted row, or
+   * undefined if there was none.
    */
   drop(job: string): Promise<RetryRow | undefined> {
     return inTransaction(this.context, async (inside) => {
@@ -125,7 +125,7 @@ export class Retries extends Repository {
     });
   }
 
-  /** Fails runs whose next attempt was scheduled only in the memory of a dead process. */
+  /** Ends the runs whose next attempt was scheduled only in the memory of a process that has died. These runs fail. */
   async giveUpOrphans(): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -140,14 +140,15 @@ export class Retries extends Repository {
     });
   }
 
-  /** Ends a run that waits for its next attempt: the run fails with its last attempt's error. */
+  /** Ends a run that is waiting for its next attempt. The run fails with the error of its last attempt. */
   async giveUp(run: string): Promise<void> {
     await failWaiting(this.context, run);
   }
 }
 
 /**
- * Only one run of a job is retried. Another run that was waiting fails, because it would wait forever without a row.
+ * Inserts a run's row. Only one run per job is retried, so another waiting run of the job fails. Without a row, it
+ * would wait forever.
  */
 async function replaceRow(context: StoreContext, { job, ...rest }: RetryRow): Promise<void> {
   const { db } = context;

@@ -1,6 +1,6 @@
 import { redact } from '../../lib/redact.ts';
 
-/** Why a run ended, or waits for its next attempt. */
+/** Why a run ended, or why it's waiting for its next attempt. */
 export interface RunFailure {
   readonly code: string;
   readonly message: string;
@@ -9,8 +9,8 @@ export interface RunFailure {
 }
 
 /**
- * The run columns that record the failure: redacted, with the value seen, because the history is read when nothing else
- * is available.
+ * Returns the columns that record why a run failed. The message includes the value that was seen, because the history
+ * may be read when no other information is left. All text is redacted.
  */
 export function failureColumns(why: RunFailure | undefined): {
   code: string | null;

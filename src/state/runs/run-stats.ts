@@ -1,42 +1,51 @@
 import { Repository } from '../engine/context.ts';
 import type { RunState } from '../tables.ts';
 
-/** Requests beyond this multiple of the median are attributed to an outage and aren't expected in the next runs. */
+/**
+ * Upper limit for a run's requests, as a multiple of the median. Requests beyond it were probably caused by an outage
+ * and aren't expected in the next runs.
+ */
 const maxFactor = 2;
 
-/** Totals over a job's latest runs. */
+/** Totals of a job's latest runs. */
 export interface JobRunStats {
-  /**
-   * Runs that sent something, and their requests, including retries. Each run counts as at most {@link maxFactor} times
-   * the median.
-   */
+  /** Number of runs that sent data. */
   readonly sent: number;
+  /**
+   * Number of requests that these runs sent, including retries. Each run counts with at most {@link maxFactor} times the
+   * median.
+   */
   readonly requests: number;
-  /** Runs that found nothing new and sent nothing. */
+  /** Number of runs that found no new data and therefore sent none. */
   readonly quiet: number;
-  /** Refreshes that shared the request of another job. */
+  /** Number of refreshes that shared a request with another job. */
   readonly shared: number;
-  /** When the last run for which {@link usesTurn} is true began (epoch ms); 0 if there was none. */
+  /**
+   * When the last run for which {@link usesTurn} returns true began, in epoch milliseconds. 0 if there was no such run.
+   */
   readonly lastAt: number;
 }
 
 /**
- * States of a run without data. If a throttled job's run didn't send a request either, the job's next firing replaces
- * it.
+ * States of runs that delivered no data. If the run of a throttled job is in such a state and sent no request, the
+ * job's next firing may replace it.
  */
 const withoutData: ReadonlySet<RunState> = new Set(['failed', 'interrupted', 'retrying']);
 
 /**
- * Whether a run uses up the one firing that its throttled job may have. A run that fails because of a source outage
- * doesn't, so that no further firings are skipped.
+ * Returns whether a run uses up the one firing that is allowed for its throttled job. A run that fails because its
+ * source is unavailable doesn't, so that its failure doesn't cause more firings to be skipped.
  */
 export function usesTurn({ state, requests }: { readonly state: RunState; readonly requests: number }): boolean {
   return requests > 0 || !withoutData.has(state);
 }
 
-/** Statistics over the history of all jobs, in one query, even for ten thousand jobs. */
+/** Calculates statistics from the history. One query covers all jobs, even if there are ten thousand. */
 export class RunStats extends Repository {
-  /** Statistics by job, over its newest `runs` runs. Of an unsettled run, only the start time counts. */
+  /**
+   * Returns statistics by job over each job's newest `runs` runs. Only the start time of a run that isn't settled is
+   * used.
+   */
   async all(runs: number): Promise<Map<string, JobRunStats>> {
     const rows = await this.context.db
       .with('newest', (db) =>
@@ -60,7 +69,7 @@ export class RunStats extends Repository {
   }
 }
 
-/** Runs of a job with the same state and number of requests. */
+/** A group of a job's runs that have the same state and the same number of requests. */
 interface Alike {
   readonly state: RunState;
   readonly requests: number;

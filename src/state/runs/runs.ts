@@ -14,22 +14,25 @@ export interface RunEnd {
   readonly state: Exclude<RunState, 'running' | 'retrying' | 'owed'>;
   readonly rows?: number;
   readonly bytes?: number;
-  /** Why it failed, with the value seen. Redacted, because the history outlives everything else. */
+  /**
+   * Why the run failed, including the value that was seen. The text is redacted, because the history is kept longer
+   * than any other data.
+   */
   readonly problem?: RunFailure;
 }
 
-/** Consecutive failures of a job, up to now. */
+/** A job's failures since its last success. */
 export interface Streak {
   readonly job: string;
   readonly failures: number;
-  /** How many of them were started by a schedule. */
+  /** Number of these failures that a schedule started. */
   readonly firings: number;
   /** When the first of them began. */
   readonly since: number;
   readonly last: RunRow;
 }
 
-/** States that end a streak of failures and a job's retries, because the source was read. */
+/** When the first of these failures began. */
 const ends: readonly RunState[] = [
   'owed',
   'delivered',
@@ -40,21 +43,24 @@ const ends: readonly RunState[] = [
   'discarded',
 ];
 
-/** Codes of runs that were ended from outside, but not by a user or a shutdown. */
+/** Error codes of runs that were ended neither by their own failure nor by a user or a shutdown. */
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALLED'];
-/** This many such runs in a row count as a failure. A single one doesn't, because the next run delivers its data. */
+/**
+ * For each of these error codes, the number of runs that count as a failure. A single run doesn't count, because the
+ * next run delivers its data.
+ */
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
 
-/** The history: every firing of every job, with its result. */
+/** Stores the history, which contains every run of every job with its result. */
 export class Runs extends Repository {
   /**
-   * Records that a run has begun in this process, and returns its ID. `firedAt` is the time of its firing in epoch
-   * milliseconds.
+   * Records that a run has begun in this process. Returns the run's ID. `firedAt` is the time of the run's firing, in
+   * epoch milliseconds.
    */
   begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
     return inTransaction(this.context, async ({ db, clock, processes, ...rest }) => {
       let id = newRunId(clock.now());
-      // IDs can collide if many runs begin in the same second.
+      // Generate another ID if this one exists. IDs may be equal if many runs begin in the same second.
       while (await isTaken(db, id)) id = newRunId(clock.now());
       await new ProcessHeartbeats({ db, clock, processes, ...rest }).beat();
       await db
@@ -80,14 +86,14 @@ export class Runs extends Repository {
     });
   }
 
-  /** Ends a running run. A run that has ended, or whose payload is owed, doesn't change. */
+  /** Ends a run that is in progress. Changes nothing if the run has already ended or if its payload is owed. */
   async finish(id: string, end: RunEnd): Promise<void> {
     await this.#end(id, end, ['running']);
   }
 
   /**
-   * Sets the state of a run from its payload's state. A later state (a dead payload sent again) replaces an
-   * earlier one.
+   * Sets a run's state from its payload's state. A later state replaces an earlier one, such as if a dead payload is
+   * sent again.
    */
   async settle(id: string, end: RunEnd): Promise<void> {
     await this.#end(id, end, ['running', 'owed', 'quarantined', 'dead', 'superseded']);
@@ -112,7 +118,10 @@ export class Runs extends Repository {
     });
   }
 
-  /** Null if the run began in another boot, because the clocks aren't comparable. */
+  /**
+   * Returns how long the run has taken. Returns null if the run began in another boot, because the clocks of two boots
+   * can't be compared.
+   */
   async #tookMs(id: string): Promise<number | null> {
     const { db, clock, processes } = this.context;
     const run = db.selectFrom('runs').select(['owner', 'started_tick']).where('id', '=', id);
@@ -121,7 +130,9 @@ export class Runs extends Repository {
     return Math.max(0, Math.round(tickOf(clock)) - started_tick);
   }
 
-  /** The run's payload is owed (again): from now on, the payload decides the state of the run. */
+  /**
+   * Records that the run's payload is owed (maybe again). From now on, the payload's state determines the run's state.
+   */
   owed(id: string, { rows, bytes }: { rows: number; bytes: number }): Promise<void> {
     const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...failureColumns(undefined) };
     return inTransaction(this.context, async (inside) => {
@@ -134,12 +145,12 @@ export class Runs extends Repository {
     });
   }
 
-  /** Counts one more request charged to this run. */
+  /** Counts a request that was charged to this run. */
   async countRequest(id: string): Promise<void> {
     await countOne(this.context.db, { id });
   }
 
-  /** Stores the run's warnings, which are already redacted. */
+  /** Stores the run's warnings. They must already be redacted. */
   async keepWarnings(id: string, warnings: readonly RunWarning[]): Promise<void> {
     if (warnings.length === 0) return;
     const text = JSON.stringify(warnings);
@@ -154,7 +165,9 @@ export class Runs extends Repository {
     return (await this.history({ job, limit: 1 }))[0];
   }
 
-  /** The newest run of each job, or the newest in one of the `states`. */
+  /**
+   * Returns the newest run of each job. If `states` is given, returns the newest run that is in one of these states.
+   */
   async lasts(states?: readonly RunState[]): Promise<RunRow[]> {
     return this.context.db
       .selectFrom('runs')
@@ -169,9 +182,10 @@ export class Runs extends Repository {
   }
 
   /**
-   * The jobs whose newest runs failed consecutively: how often, since when, and the last failure. Ignores stopped runs
-   * and what later happened to a payload. Killed runs (repeated once at the next start) and runs replaced by newer
-   * firings count only as {@link toleratedCodes} defines.
+   * Returns the jobs whose newest runs have failed, with the number of failures since the last success, the start of
+   * the first one, and the last one. Ignores runs that were stopped, and what happened to payloads later. Runs whose
+   * process was killed are repeated once at the next start. These runs, and runs that newer firings replaced, count
+   * only as defined by {@link toleratedCodes}.
    */
   async streaks(): Promise<Streak[]> {
     const { db } = this.context;
@@ -232,7 +246,7 @@ export class Runs extends Repository {
     return query.execute();
   }
 
-  /** Marks the runs of dead processes as interrupted and returns them. */
+  /** Records the runs of dead processes as interrupted. Returns these runs. */
   async interruptOrphans(): Promise<RunRow[]> {
     return inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -247,12 +261,12 @@ export class Runs extends Repository {
     });
   }
 
-  /** Deletes all but the newest `keep` runs; see {@link forgetRuns}. */
+  /** Deletes all runs except the newest `keep` runs (see {@link forgetRuns}). */
   async prune(keep: number): Promise<void> {
     await forgetRuns(this.context, keep);
   }
 
-  /** Runs in progress in a live process. */
+  /** Returns the runs that live processes are currently executing. */
   async underway(): Promise<RunRow[]> {
     const owners = new ProcessHeartbeats(this.context);
     const alive: RunRow[] = [];

@@ -2,16 +2,16 @@ import { Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { ScheduleRow } from '../tables.ts';
 
-/** Moves a job's next firing. Times are in epoch milliseconds. */
+/** A change of the time of a job's next firing. Times are in epoch milliseconds. */
 export interface Move {
   readonly job: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** When each job is due next. Stored so that the daemon knows after a restart what it missed. */
+/** Stores when each job is due next, so that the daemon knows after a restart which firings it has missed. */
 export class Schedules extends Repository {
-  /** `next_at` in epoch milliseconds. */
+  /** Sets when the job is due next. `next_at` is in epoch milliseconds. */
   async set(schedule: ScheduleRow): Promise<void> {
     await write(this.context.db, schedule);
   }
@@ -24,7 +24,7 @@ export class Schedules extends Repository {
     return this.context.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
-  /** Changes nothing unless the job is still planned for `from` (compare-and-set). */
+  /** Moves a job's next firing, but only if it's still planned for `from` (compare-and-set). */
   async move({ job, from, to }: Move): Promise<void> {
     const planned = this.context.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
     await planned.set({ next_at: to }).execute();

@@ -1,10 +1,13 @@
 import { inTransaction, Repository } from '../engine/context.ts';
 import type { SkipRow } from '../tables.ts';
 
-/** The oldest are deleted, because a job that is skipped every minute must not fill the disk. */
+/**
+ * Maximum number of rows. Beyond it, the oldest rows are deleted, so that a job that is skipped every minute doesn't
+ * fill the disk.
+ */
 const mostKept = 5000;
 
-/** Skipped firings of a job. Times are the planned times, in epoch milliseconds. */
+/** Firings of a job that were skipped. Times are the planned times, in epoch milliseconds. */
 export interface Skipped {
   readonly job: string;
   /** One sentence for people. */
@@ -14,9 +17,11 @@ export interface Skipped {
   readonly firings: number;
 }
 
-/** Firings without a run, which aren't in the history that `runs` keeps. */
+/** Stores the firings that were skipped. They have no run, so they aren't in the history that `runs` keeps. */
 export class Skips extends Repository {
-  /** Consecutive firings with the same reason and no run in between share one row. */
+  /**
+   * Records skipped firings. Consecutive firings with the same reason share one row if the job hasn't run in between.
+   */
   async note(skipped: Skipped): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       const last = await new Skips(inside).#last(skipped.job);

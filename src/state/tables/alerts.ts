@@ -1,25 +1,25 @@
 import type { Generated } from 'kysely';
 
-/** Open and just resolved alerts, one row per subject and occurrence. */
+/** Alerts that are open or have just been resolved, with one row per subject and occasion. */
 export interface AlertsTable {
-  /** `job:orders`, `account:…`, `login:…`, `destination:…`, `scheduler`. */
+  /** What the alert is about: `job:orders`, `account:…`, `login:…`, `destination:…` or `scheduler`. */
   subject: string;
   occasion: string;
   /** Alerts in the same group are reported together. */
   group_key: string;
   cause: string;
   level: number;
-  /** The highest level that was reported; 0 if none was. */
+  /** The highest level that has been reported; 0 if none has. */
   told: number;
-  /** When the condition began, as far as known. */
+  /** When the condition began, as far as Sluice knows. */
   since: number;
-  /** When it was first noticed. */
+  /** When the condition was first noticed. */
   opened_at: number;
-  /** When it reached its current level. */
+  /** When the alert reached its current level. */
   changed_at: number;
-  /** When it was found to be resolved; set until that is reported. */
+  /** When the condition was found to be resolved. The row is deleted once this has been reported. */
   cleared_at: number | null;
-  /** When the subject was last checked by a process that can check it. */
+  /** When the condition was last found, updated at most once a day. */
   seen_at: number;
   what: string;
   code: string | null;
@@ -28,11 +28,11 @@ export interface AlertsTable {
 export interface AlertGroupsTable {
   group_key: string;
   told_at: number;
-  /** Number of reports since the last calm period. */
+  /** Number of reports about the group since its last calm period. */
   step: number;
 }
 
-/** When each job that has never published anything was first watched. */
+/** When each job that has never published data was first watched. */
 export interface AlertWatchesTable {
   job: string;
   since: number;
@@ -40,7 +40,7 @@ export interface AlertWatchesTable {
 
 export interface AlertMessagesTable {
   sequence: Generated<number>;
-  /** The same for all channels and attempts of a message. */
+  /** ID of the message. All channels and attempts of a message share it. */
   id: string;
   channel: string;
   title: string;

@@ -2,15 +2,16 @@ import type { Generated } from 'kysely';
 
 export interface QuotaTable {
   account: string;
-  /** YYYY-MM-DD in America/New_York. */
+  /** The day in the America/New_York time zone, as YYYY-MM-DD. */
   day: string;
   used: number;
-  /** Requests that others are known to have made with the same account. */
+  /** Number of requests that other programs are known to have sent with the same account. */
   others: Generated<number>;
-  /** The account's allowance for this day, as the service reported it; null if it hasn't. */
+  /** The account's allowance for this day, as reported by the service. Null if the service hasn't reported it. */
   allowance: number | null;
-  /** When the service reported the allowance as used up, and until when that holds. */
+  /** When the service reported that the allowance is used up. */
   spent_at: number | null;
+  /** Until when the service's report holds. */
   spent_until: number | null;
 }
 
@@ -19,15 +20,15 @@ export interface SendSlotsTable {
   slot: number;
   owner: string;
   boot: string;
-  /** Null while the request is in flight, then the monotonic time from which the slot can be taken again. */
+  /** Monotonic time from which the slot can be taken again. Null while its request is in flight. */
   free_at: number | null;
   /**
-   * Latest time at which the request may still arrive (monotonic ms of `boot`); null if it has arrived or can no longer
-   * arrive.
+   * Latest time at which the request may still arrive, in monotonic milliseconds of `boot`. Null if the request has
+   * arrived or can no longer arrive.
    */
   arrives_by: number | null;
   ticket: string;
-  /** The days that the request was charged to, separated by commas. */
+  /** The days to which the request was charged, separated by commas. */
   days: string;
 }
 
@@ -35,28 +36,31 @@ export interface AccountsTable {
   account: string;
   paused_at: number;
   paused_until: number;
-  /** Request rate per second that the service accepted, and when that was seen; null if the rate was never reduced. */
+  /**
+   * The rate to which the account was last slowed down, in requests per second. Null if it has never been slowed down.
+   */
   slowed_to: number | null;
+  /** When the account was last slowed down. */
   slowed_at: number | null;
 }
 
-/** When the service was last asked for an account's usage. */
+/** When the service was last asked for each account's usage. */
 export interface UsageChecksTable {
   account: string;
   checked_at: number;
-  /** Why the service refuses to report the usage; null if it doesn't refuse. */
+  /** Why the service refused to report the account's usage. Null if it didn't refuse. */
   refused: string | null;
 }
 
 export interface ThrottledJobsTable {
   sequence: Generated<number>;
   job: string;
-  /** Every n-th firing runs; 0 if none does. */
+  /** Only every n-th firing runs. 0 means that no firing runs. */
   every: number;
   /** One sentence for people. */
   says: string;
   since: number;
   until: number;
-  /** When the throttle ended; null while it's in effect, which is until `until` at the latest. */
+  /** When the throttle ended. Null while the throttle is in effect, which it is until `until` at most. */
   ended_at: number | null;
 }

@@ -1,9 +1,9 @@
 export interface WatermarksTable {
   job: string;
-  /** Hash of query, output and target. */
+  /** Fingerprint of the query, the output and the target. */
   reading: string;
   text: string;
-  /** The value of `text` before `run`; null if there was none. */
+  /** The value that `text` had before `run`. Null if there was none. */
   previous_text: string | null;
   run: string;
   set_at: number;
@@ -12,15 +12,15 @@ export interface WatermarksTable {
 export interface GenerationsTable {
   run: string;
   job: string;
-  /** Query fingerprint. Rows of another query can't be used. */
+  /** Fingerprint of the query. Rows that were read with a different query can't be used. */
   reading: string;
-  /** Output fingerprint, of the transforms and the target. */
+  /** Fingerprint of the output: the transforms and the target. */
   shape: string;
   /** JSON: columns and files. */
   manifest: string;
-  /** How far the source was read; null if it has no watermark. */
+  /** How far the run has read the source. Null if the source has no watermark. */
   watermark: string | null;
-  /** The generation that was current at that time; null if there was none. */
+  /** The run whose generation was current when this generation was stored. Null if there was none. */
   parent: string | null;
   made_at: number;
 }
@@ -29,27 +29,26 @@ export interface CurrentGenerationsTable {
   job: string;
   /** The run whose generation is current. */
   run: string;
-  /** The previous generation, in case the payload of `run` is never delivered. */
+  /** The run whose generation was current before. It's needed if the payload of `run` is never delivered. */
   previous_run: string | null;
-  /** 0 if it's unknown whether the instance shows it. */
+  /** 0 if it's unknown whether the instance shows this generation's rows, otherwise 1. */
   shown: number;
   set_at: number;
 }
 
 export interface BackfillsTable {
   job: string;
-  /** Fingerprint of the query. Chunks of another query can't be used. */
+  /** Fingerprint of the query. Chunks that were read with a different query can't be used. */
   reading: string;
-  /**
-   * The range as the user wrote it: `lower` is inclusive, `upper` exclusive. Read in steps of `chunk`; if empty, all at
-   * once.
-   */
+  /** Start of the range (inclusive), as the user wrote it. */
   lower: string;
+  /** End of the range (exclusive), as the user wrote it. */
   upper: string;
+  /** Length of the steps in which the range is read. If empty, the whole range is read at once. */
   chunk: string;
-  /** Everything below this value has been read. */
+  /** All rows below this value have been read. */
   reached: string;
-  /** The backfill's files as JSON; null before the first chunk. */
+  /** The files that the backfill has written, as JSON. Null before the first chunk. */
   staged: string | null;
   begun_at: number;
 }

@@ -15,10 +15,11 @@ export interface AuditTable {
   action: AuditAction;
   job: string;
   run: string | null;
-  /** For a decision that changed a checkpoint: the old watermark and the new one. */
+  /** The old watermark, if the decision changed a checkpoint. */
   former: string | null;
+  /** The new watermark, if the decision changed a checkpoint. */
   latter: string | null;
 }
 
-/** Decisions that users make about payloads and jobs. */
+/** The decisions that users can make about payloads and jobs. */
 export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send' | 'clear' | 'set' | 'backfill';

@@ -1,49 +1,50 @@
-/** Refused source logins, by account and secret. */
+/** Logins that sources have refused. A row is identified by account and secret. */
 export interface LoginHoldsTable {
   connector: string;
   /** The server, in readable form. */
   place: string;
-  /** The user name of the login; empty if the credentials don't contain one. */
+  /** The login's user name. Empty if the credentials don't contain one. */
   account: string;
-  /** The key that `secret` is hashed with. */
+  /** Identifies the key that was used to hash `secret`. */
   key_id: string;
-  /** Keyed hash of everything that the login depends on. */
+  /** Keyed hash of everything that the login depends on, such as its password. */
   secret: string;
   since: number;
-  /** Number of refusals; 0 if only one path was refused, which isn't a hold. */
+  /** How often the login was refused in a row. 0 means that only one path was refused, so the login isn't on hold. */
   refusals: number;
-  /** When the login is tried again; null if only after a user allows it. */
+  /** When the login will be tried again. Null if a user must allow it first. */
   retry_at: number | null;
   code: string;
   message: string;
-  /** The first address that returned 401, for credentials sent with every request. */
+  /** For credentials that are sent with every request, the first path that returned 401. */
   path: string | null;
 }
 
 export interface LoginsTable {
   name: string;
-  /** The vendor, app and user for which the tokens were issued. They can't be used for any other. */
+  /** The vendor, app and user for which the tokens were issued. The tokens can't be used for any other. */
   identity: string;
   /** The tokens, encrypted. */
   encrypted: string;
-  /** The key that decrypts `encrypted`. */
+  /** Identifies the key that decrypts `encrypted`. */
   key_id: string;
   state: LoginState;
-  /** The login's user, if the vendor reports it. */
+  /** The user who logged in, if the vendor reports it. */
   who: string | null;
   /** The granted scopes, separated by spaces. */
   scopes: string;
-  /** Expiry of the access token; null if it doesn't expire. */
+  /** When the access token expires. Null if it doesn't expire. */
   expires_at: number | null;
   made_at: number;
   renewed_at: number;
   /**
-   * Set while a renewal is in progress. If the next renewal finds it set, the response to the previous one was lost.
+   * When the current renewal began. Null if no renewal is in progress. If a renewal finds that this is set, the
+   * response to the previous renewal was lost.
    */
   asked_at: number | null;
   code: string | null;
   message: string | null;
 }
 
-/** `refused`: the vendor revoked the grant; the tokens are kept for diagnosis. */
+/** State of a login. `refused` means that the vendor has revoked the grant; the tokens are kept for diagnosis. */
 export type LoginState = 'good' | 'refused';

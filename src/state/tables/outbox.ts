@@ -6,7 +6,7 @@ export interface OutboxTable {
   job: string;
   destination: string;
   url: string;
-  /** Empty if the target has no client. */
+  /** ID of the target's client. Empty if the target has none. */
   client_id: string;
   instance: string;
   sha256: string;
@@ -19,26 +19,27 @@ export interface OutboxTable {
   always: number;
   state: OutboxState;
   attempts: number;
-  /** Consecutive attempts whose process died. Not counted in `attempts`. */
+  /** Number of consecutive attempts whose process died. They don't count in `attempts`. */
   crashes: Generated<number>;
   /**
-   * How many of `attempts` failed while the service accepted other payloads, which means that the payload is at fault.
+   * How many of `attempts` failed although the service accepted other payloads. This means that the payload causes the
+   * failures.
    */
   faults: Generated<number>;
   last_attempt_at: number | null;
-  /** Earliest time of the next attempt or, for a delivered payload, of the resend. */
+  /** Earliest time of the next attempt. For a delivered payload, earliest time of the resend. */
   next_attempt_at: number | null;
   /**
-   * When an attempt last ended without a response, so the service may still process it. Not yet set while the last
-   * attempt has no recorded end.
+   * When an attempt last ended without a response, which means that the service may still process it. If the end of the
+   * last attempt isn't recorded, that attempt isn't considered here yet.
    */
   unanswered_at: number | null;
   code: string | null;
   message: string | null;
   owed_at: number;
   /**
-   * When the instance started to wait for this or older data. A payload inherits this time from those that it
-   * supersedes.
+   * Since when the instance has been waiting for this data or older data. A payload takes over this time from the
+   * payloads that it supersedes.
    */
   waiting_since: number;
   settled_at: number | null;
@@ -55,9 +56,12 @@ export interface ReceiptsTable {
   format: string;
   as_of: number;
   at: number;
-  /** 1 if the last request to the instance succeeded, 0 if its result is unknown. */
+  /**
+   * 1 if it's known that the instance has these contents. 0 if the result of the last request to the instance is
+   * unknown.
+   */
   certain: number;
-  /** Age of the newest data that was ever tried, whether or not it arrived. */
+  /** The newest time at which any data that was sent to the instance had been read, whether or not it arrived. */
   tried_as_of: number;
 }
 
@@ -76,12 +80,13 @@ export interface QuarantineTable {
   id: number;
   /** Each guard's findings as JSON. */
   findings: string;
-  /** The payload that it was compared with; null if there was none. */
+  /** The run of the payload that this payload was compared with. Null if there was none. */
   last_run: string | null;
   last_rows: number | null;
   last_bytes: number | null;
   last_path: string | null;
-  /** The new watermark if the payload is approved; null if the source has none. */
+  /** The fingerprint of the watermark that is set if the payload is approved. Null if the source has no watermark. */
   reading: string | null;
+  /** The watermark that is set if the payload is approved. Null if the source has no watermark. */
   watermark: string | null;
 }

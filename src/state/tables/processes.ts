@@ -1,7 +1,7 @@
 export interface HeartbeatsTable {
   owner: string;
   wall_ms: number;
-  /** Monotonic milliseconds since the owner's boot. */
+  /** Monotonic time of the last heartbeat, in milliseconds since the owner's boot. */
   monotonic_ms: number;
 }
 

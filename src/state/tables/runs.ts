@@ -7,7 +7,10 @@ export interface RunsTable {
   origin: 'person' | 'schedule';
   owner: string;
   state: RunState;
-  /** When its last attempt began, which is the age of its data. {@link spanOf} returns when the run began. */
+  /**
+   * When the run's last attempt began, which is the time as of which its data counts. To get the time when the run
+   * began, use {@link spanOf}.
+   */
   started_at: number;
   ended_at: number | null;
   row_count: number | null;
@@ -15,15 +18,15 @@ export interface RunsTable {
   requests: number;
   code: string | null;
   message: string | null;
-  /** What a user can do about it: the `next` of the problem that ended the run. */
+  /** What a user can do about the error: the `next` of the problem that ended the run. */
   next: string | null;
-  /** The planned time of its firing; null if a user started it. */
+  /** The planned time of the run's firing. Null if a user started the run. */
   fired_at: number | null;
-  /** When its last attempt began, by {@link tickOf} in its owner's boot. */
+  /** When the run's last attempt began, as returned by {@link tickOf} in the owner's boot. */
   started_tick: number | null;
   /**
-   * Duration of its last attempt in milliseconds; null while it's in progress, or if the machine was restarted in
-   * between.
+   * Duration of the run's last attempt in milliseconds. Null while the attempt is in progress, or if the machine was
+   * rebooted during it.
    */
   took_ms: number | null;
   /** Read by {@link warningsOf}. */
@@ -34,35 +37,37 @@ export interface RunsTable {
   past_attempts: Generated<string | null>;
 }
 
-/** A run that failed with a transient error and is retried. Its row in `runs` has the error. */
+/** Runs that have failed with a transient error and will be retried. The error is in the run's row in `runs`. */
 export interface RetriesTable {
   job: string;
   run: string;
-  /** The planned time of its firing. */
+  /** The planned time of the run's firing. */
   fired_at: number;
-  /** The instant that the run represents; null means the present. */
+  /** The instant that the run represents. Null means that the run represents the present. */
   logical_at: number | null;
   /** Failed attempts. */
   attempt: number;
   /**
-   * Number of waits so far, including those in which another job of the same source was tried. It's the exponent of the
-   * backoff.
+   * Number of waits so far, which is the exponent of the backoff. It includes waits after which another job that reads
+   * the same source was tried.
    */
   waits: number;
   /** When the first attempt began. */
   since: number;
   /** When the next one is due. */
   next_at: number;
-  /** No attempt begins at or after this time, which is the next firing or the end of `within`. */
+  /**
+   * End of the retries: the time of the next firing or the end of `within`. No attempt begins at this time or later.
+   */
   until: number;
-  /** Attempt facts for the next attempt, encrypted by `daemon/retry/handed-on.ts`; null if there are none. */
+  /** The attempt facts for the next attempt, encrypted by `daemon/retry/handed-on.ts`. Null if there are none. */
   facts: string | null;
 }
 
 /**
- * `running` until its payload is owed or it ends; `retrying`: a transient error ended its last attempt, and another
- * follows; `owed` until the payload is settled; all others are final. `interrupted`: its process died. `quarantined`: a
- * guard rejected its payload; `discarded`: a user discarded it.
+ * State of a run. `running`: an attempt is in progress. `retrying`: a transient error ended the last attempt, and
+ * another attempt will follow. `owed`: the payload isn't settled yet. All other states are final. `interrupted`: the
+ * process died. `quarantined`: a guard rejected the payload. `discarded`: a user discarded the payload.
  */
 export type RunState =
   | 'running'

@@ -19,7 +19,7 @@ interface Step {
 
 const typeSchema = { enum: columnTypes };
 
-/** Changes the type of columns. Validates the values and converts them to the type's canonical form. */
+/** Changes the types of columns. Validates the values, and converts them to the canonical form of the new type. */
 export default defineTransform<Readonly<Record<string, Wanted>>>({
   id: 'cast',
   title: 'Cast',

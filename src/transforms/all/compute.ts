@@ -15,7 +15,7 @@ interface Computed {
   readonly cells: (batch: Batch, before: number) => Cells;
 }
 
-/** Adds or replaces columns with expressions. */
+/** Adds columns whose values are computed by expressions, or replaces columns with them. */
 export default defineTransform<Given>({
   id: 'compute',
   title: 'Compute',
@@ -69,7 +69,7 @@ function computedOf(name: string, formula: Formula, columns: readonly Column[], 
   const expression = within(name, () => new Expression(textOf(formula), columns, now));
   const wanted = typeof formula === 'string' ? undefined : formula.type;
   const { alone } = expression.reading;
-  // A bare column keeps its type and bytes.
+  // If the expression is just a column, keep the column's type and bytes.
   if (alone !== undefined && (wanted ?? columns[alone]!.type) === columns[alone]!.type)
     return { column: { name, type: columns[alone]!.type }, cells: (batch) => batch.cells[alone]! };
   const inferred = columnTypeOf(expression.type);
@@ -105,7 +105,7 @@ function valueAt(expression: Expression, toCell: Target['toCell'], stored: numbe
   }
 }
 
-/** Converts a value to the requested type, by the rules of cast. */
+/** Returns a function that converts a value to the requested type, by the rules of `cast`. */
 function castingTo(type: ColumnType): (value: unknown) => Value {
   return (value) => {
     const cell = cellOf(value);

@@ -12,7 +12,7 @@ interface Given {
 
 const defaultMaxRows = 100_000;
 
-/** Keeps the first row with each combination of values. */
+/** Keeps only the first row for each combination of values. */
 export default defineTransform<Given | null>({
   id: 'distinct',
   title: 'Distinct',
@@ -54,8 +54,8 @@ export default defineTransform<Given | null>({
 });
 
 /**
- * A hash of sixteen bytes, so a collision is practically impossible. Includes the cells' lengths, which keep them
- * apart.
+ * Returns a hash of 16 bytes, so that a collision is practically impossible. The hash includes the length of each cell,
+ * so that different cells never look like the same text.
  */
 function fingerprint(cells: readonly (string | null)[]): string {
   const text = cells.map((cell) => (cell === null ? '-' : `${cell.length}:${cell}`)).join('');

@@ -1,6 +1,6 @@
 import { defineTransform } from '../transform.ts';
 
-/** Ends the result after this many rows, and stops reading the source. */
+/** Ends the result after this number of rows and stops reading the source. */
 export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',

@@ -1,7 +1,7 @@
 import { columnIndex, refuseTwice } from '../columns.ts';
 import { defineTransform } from '../transform.ts';
 
-/** Renames columns. All renames happen at once, so two columns can swap names. */
+/** Renames columns. All columns are renamed at the same time, so two columns can swap their names. */
 export default defineTransform<Readonly<Record<string, string>>>({
   id: 'rename',
   title: 'Rename',

@@ -1,7 +1,7 @@
 import { columnIndex, refuseTwice } from '../columns.ts';
 import { defineTransform } from '../transform.ts';
 
-/** Keeps the named columns, in the given order. */
+/** Keeps the named columns, in the order in which they're named. */
 export default defineTransform<readonly string[]>({
   id: 'select',
   title: 'Select',

@@ -29,7 +29,7 @@ const bySchema = {
   ],
 };
 
-/** Sorts the rows. All rows are kept in memory until the source ends, so their number is limited. */
+/** Sorts the rows. All rows are in memory until the source ends, so their number is limited. */
 export default defineTransform<Given>({
   id: 'sort',
   title: 'Sort',
@@ -86,7 +86,7 @@ function keyOf(by: By, columns: readonly Column[]): Key {
   return { index: columnIndex(columns, column), descending: order === 'desc' };
 }
 
-/** Stored rows in sorted order; the sort is stable. */
+/** Returns the positions of the stored rows in sorted order. The sort is stable. */
 function order(all: Batch, keys: readonly Key[]): Int32Array {
   const columns = keys.map(({ index }) => sortKeys(all.cells[index]!, all.columns[index]!, all.length));
   const compare = (a: number, b: number): number => {

@@ -1,13 +1,16 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Column } from '../../sdk/column.ts';
 
-/** The columns that an expression uses, from static analysis. */
+/** The columns that an expression uses, as determined by static analysis. */
 export interface ColumnUse {
   /** Indexes of columns that the expression may read. */
   readonly columns: readonly number[];
-  /** The column, if the expression is just a column. */
+  /** Index of the column if the expression is just a column. */
   readonly alone: number | undefined;
-  /** True if it always reads all its columns, so that a single null determines the result without evaluation. */
+  /**
+   * True if the expression always reads all its columns. If one of them is null, the result is null, so the expression
+   * needn't be evaluated.
+   */
   readonly strict: boolean;
 }
 
@@ -25,7 +28,7 @@ const lenientCalls = new Set([
   'bind',
 ]);
 
-/** Finds the columns that an expression reads, and how. */
+/** Determines which columns an expression reads, and how. */
 export function columnUseOf(ast: ASTNode, columns: readonly Column[]): ColumnUse {
   const indexes = new Map(columns.map(({ name }, index) => [name, index]));
   const found = new Set<number>();
@@ -39,7 +42,10 @@ export function columnUseOf(ast: ASTNode, columns: readonly Column[]): ColumnUse
   return { columns: [...found], alone: columnOf(ast, indexes), strict };
 }
 
-/** Every node, parents first. `row` with a literal key counts as that one column, so its parts aren't visited. */
+/**
+ * Visits every node, parents first. `row` with a literal key counts as a single column, so the nodes below it aren't
+ * visited.
+ */
 export function walk(node: ASTNode, visit: (node: ASTNode) => void): void {
   visit(node);
   if (rowKey(node) !== undefined) return;
@@ -60,7 +66,7 @@ function columnOf(node: ASTNode, indexes: ReadonlyMap<string, number>): number |
   return name === undefined || (name === 'row' && node.op === 'id') ? undefined : indexes.get(name);
 }
 
-/** The name in `row["name"]` or `row.name`. */
+/** Returns the column's name if the node is `row["name"]` or `row.name`. */
 function rowKey(node: ASTNode): string | undefined {
   if (node.op !== '.' && node.op !== '[]') return undefined;
   const [left, key] = node.args;

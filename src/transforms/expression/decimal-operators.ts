@@ -20,9 +20,9 @@ const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
 };
 
 /**
- * Registers exact decimals in the language. If a decimal is combined with an int or a float, the other operand becomes
- * a decimal: an int exactly, and a float as the shortest digits that identify it, so that `amount * 1.19` means what
- * was written.
+ * Adds exact decimals to the language. If a decimal is combined with an int or a float, the other operand is converted
+ * to a decimal. An int is converted exactly. A float is converted to the shortest digits that identify it, so that
+ * `amount * 1.19` means what it says.
  */
 export function registerDecimal(environment: Environment): void {
   environment.registerType('Decimal', { ctor: Decimal, fields: {} });
@@ -50,7 +50,10 @@ export function registerDecimal(environment: Environment): void {
     );
 }
 
-/** Converts exactly, except that a float becomes the shortest digits that identify it. */
+/**
+ * Converts a number to a decimal. The conversion is exact, except that a float becomes the shortest digits that
+ * identify it.
+ */
 export function decimalOf(value: Operand): Decimal {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return Decimal.ofInteger(value);

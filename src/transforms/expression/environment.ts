@@ -11,30 +11,36 @@ import { celTypes, readerOf } from './read-cell.ts';
 
 const cel = late<typeof import('@marcbachmann/cel-js')>(import.meta.url, '@marcbachmann/cel-js');
 
-/** The cursor from which variables are read. Updated for each batch and row, never reallocated. */
+/**
+ * The position from which variables are read. It's updated for each batch and each row, and never replaced by another
+ * object.
+ */
 export class Cursor {
   cells: readonly Cells[] = [];
   stored = 0;
 }
 
-/** An environment for these columns, and the object from which its variables are read. */
+/** The environment for a run's columns, and the object from which its variables are read. */
 export interface BoundColumns {
   readonly environment: Environment;
   readonly context: object;
-  /** Columns whose names are reserved words, so they must be written `row["name"]`. */
+  /**
+   * Names of the columns that can't be used as variables because their names are reserved words. They must be written
+   * as `row["name"]`.
+   */
   readonly hidden: readonly string[];
 }
 
 let shared: Environment | undefined;
 let loose: Environment | undefined;
 
-/** The language without columns: operators and functions. */
+/** Returns the language without columns. It contains the operators and functions. */
 export function language(): Environment {
   shared ??= equipped(new (cel().Environment)());
   return shared;
 }
 
-/** The language with columns of any name and type, which is enough to detect unknown functions. */
+/** Returns the language with columns of any name and type. This is sufficient to detect unknown functions. */
 export function looseLanguage(): Environment {
   loose ??= withNow(equipped(new (cel().Environment)({ unlistedVariablesAreDyn: true })), new Date(0));
   return loose;
@@ -54,8 +60,9 @@ function withNow(environment: Environment, now: Date): Environment {
 }
 
 /**
- * Columns as typed variables, and as fields of `row`. Both are getters that decode the cell under the cursor only when
- * an expression reads it. They're defined on objects without a prototype, so nothing else is accessible.
+ * Makes columns available as typed variables and as fields of `row`. Both are getters, which decode the cell at the
+ * cursor only when an expression reads it. The object with the variables has no prototype, so expressions can't read
+ * anything else.
  */
 export function bind(columns: readonly Column[], cursor: Cursor, now: Date): BoundColumns {
   const environment = withNow(language().clone(), now);
@@ -65,7 +72,7 @@ export function bind(columns: readonly Column[], cursor: Cursor, now: Date): Bou
   const hidden: string[] = [];
   for (const [index, { name, type }] of columns.entries()) {
     const getter = getterOf(index, columns[index]!, cursor);
-    // The library itself looks up this name on every object.
+    // The library itself looks up `constructor` on every object, so no field may have this name.
     if (name !== 'constructor') {
       fields[name] = celTypes[type];
       Object.defineProperty(Row.prototype, name, getter);
@@ -78,7 +85,7 @@ export function bind(columns: readonly Column[], cursor: Cursor, now: Date): Bou
   return { environment, context, hidden };
 }
 
-/** False if the name is a reserved word. */
+/** Declares a variable. Returns false if its name is a reserved word. */
 function declared(environment: Environment, name: string, type: string): boolean {
   try {
     environment.registerVariable(name, type);

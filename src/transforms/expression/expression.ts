@@ -10,7 +10,7 @@ import { invalidExpression, meantFunction, syntaxFault, unknownFunction } from '
 import { nullTouched } from './null-touched.ts';
 import { Refused } from './refused.ts';
 
-/** An expression compiled for the columns of one run. */
+/** An expression that has been compiled for the columns of one run. */
 export class Expression {
   readonly text: string;
   /** The CEL type of its value. */
@@ -21,7 +21,10 @@ export class Expression {
   readonly #evaluate: () => unknown;
   #before = 0;
 
-  /** Throws a Problem of family `config` that points into the expression. `now` is the result of `now()`. */
+  /**
+   * Compiles the expression. Throws a Problem of the `config` family that points to the error's position in the
+   * expression. `now` is the value that `now()` returns.
+   */
   constructor(text: string, columns: readonly Column[], now: Date = new Date()) {
     const cursor = new Cursor();
     const { environment, context, hidden } = bind(columns, cursor, now);
@@ -41,15 +44,15 @@ export class Expression {
     this.#cursor = cursor;
   }
 
-  /** Sets the batch for {@link at}, and the number of rows that the run read before it. */
+  /** Sets the batch that {@link at} reads. `before` is the number of rows that the run has read before this batch. */
   enter(batch: Batch, before: number): void {
     this.#cursor.cells = batch.cells;
     this.#before = before;
   }
 
   /**
-   * The value at a stored row; null if the expression read a null that it doesn't handle. Throws Problems of family
-   * `row`.
+   * Evaluates the expression for a stored row. Returns null if the expression reads a null that it doesn't handle.
+   * Throws Problems of the `row` family.
    */
   at(stored: number): unknown {
     const cursor = this.#cursor;
@@ -64,7 +67,7 @@ export class Expression {
     }
   }
 
-  /** The problem for the row under the cursor, with the values that the expression read. */
+  /** Creates the Problem for the row at the cursor. It contains the values that the expression read. */
   failed(thrown: unknown): Problem {
     return new Problem({
       code: 'EXPRESSION_FAILED',
@@ -89,8 +92,8 @@ export class Expression {
 }
 
 /**
- * An error message if the expression doesn't parse or calls an unknown function; undefined if it's valid. Doesn't need
- * the columns.
+ * Returns an error message if the expression has a syntax error or calls an unknown function, and otherwise undefined.
+ * Doesn't need the columns.
  */
 export function faultOf(text: string): string | undefined {
   const environment = looseLanguage();
@@ -105,27 +108,30 @@ export function faultOf(text: string): string | undefined {
   }
 }
 
-/** Whether there's a single `=` outside quotes, which usually means `==`. */
+/** Returns whether the expression contains a single `=` outside quotes. The author usually meant `==`. */
 function hasAssignment(text: string): boolean {
   return /(?<![=!<>])=(?!=)/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""'));
 }
 
-/** The sentence in the library's error, without the expression and the arrow that the full message shows. */
+/**
+ * Returns the summary of the library's error, without the expression and the arrow below it, which the full message
+ * contains.
+ */
 function summaryOf(thrown: unknown): string {
   if (thrown instanceof Error) return 'summary' in thrown ? String(thrown.summary) : thrown.message;
   return String(thrown);
 }
 
-/** The checker's annotation on a node, which the library doesn't declare. */
+/** The type that the library's checker stores in a node. The library's type declarations don't include it. */
 interface CheckedType {
   readonly kind: string;
   readonly name: string;
 }
 
 /**
- * The library reads fields of instants, durations and values of unknown type directly from the JavaScript object,
- * including its prototype. Nothing there can be called, but it isn't data either, so such reads are rejected before the
- * first row, as is `has()` on a column. Throws at the first such read.
+ * Throws if the expression reads a field that isn't data. For instants, durations and values of unknown type, the
+ * library reads fields directly from the JavaScript object, including its prototype. Such fields can't be called, but
+ * they aren't data either, so the expression is rejected before the first row. `has()` on a column is rejected too.
  */
 function refuseObjectAccess(ast: ASTNode): void {
   walk(ast, (node) => {
@@ -143,7 +149,9 @@ function refuseObjectAccess(ast: ASTNode): void {
   });
 }
 
-/** `has(row.note)` would be true for every row. */
+/**
+ * Returns whether the node checks if a column exists, such as `has(row.note)`. The result would be true for every row.
+ */
 function asksForColumn(node: ASTNode): boolean {
   if (node.op !== 'call' || node.args[0] !== 'has') return false;
   const [asked] = node.args[1];

@@ -10,7 +10,7 @@ const maxTexts = 8;
 const maxDigits = 100n;
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
-/** Registers additional functions for data work. They only have access to their arguments. */
+/** Adds functions for working with data to the language. The functions have access only to their arguments. */
 export function registerFunctions(environment: Environment): void {
   const define = (signature: string, handler: (...args: never[]) => unknown) =>
     environment.registerFunction(signature, { handler: handler as (...args: unknown[]) => unknown, async: false });
@@ -32,10 +32,14 @@ function registerText(define: Define): void {
     define(`concat(${Array(count).fill('string').join(', ')}): string`, (...texts: string[]) => texts.join(''));
 }
 
-/** The characters from `from` (0-based, inclusive) to `to` (exclusive), clamped to the string's length. */
+/**
+ * Returns the characters from index `from` (inclusive) to index `to` (exclusive). Indexes start at 0 and are limited to
+ * the string's length.
+ */
 function partOf(text: string, from: bigint, to: bigint = BigInt(text.length)): string {
   const [start, end] = [from, to].map((at) => Number(at < 0n ? 0n : at));
-  // Counts code points, so that no character is split. This matters only outside the basic plane.
+  // Count code points, so that no character is split. This makes a difference only for characters outside the Basic
+  // Multilingual Plane.
   const whole = /[\ud800-\udfff]/.test(text) ? [...text] : text;
   return typeof whole === 'string' ? whole.slice(start, end) : whole.slice(start, end).join('');
 }

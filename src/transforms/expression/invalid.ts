@@ -12,12 +12,12 @@ interface ExpressionContext {
 }
 
 /**
- * Converts the library's error about an expression to a Problem that says what is wrong, at which character, and
+ * Converts the library's error to a Problem that says what is wrong with the expression and at which character, and
  * suggests a fix.
  */
 export function invalidExpression(thrown: unknown, around: ExpressionContext): Problem {
   const { text, columns } = around;
-  // A missing package isn't an error in the expression.
+  // If a package is missing, the expression isn't to blame.
   if (thrown instanceof Problem && thrown.family === 'bug') return thrown;
   const unknown = /^Unknown variable: (.+)$/.exec(summaryOf(thrown))?.[1];
   const next = hint(thrown, unknown, around);
@@ -31,7 +31,7 @@ export function invalidExpression(thrown: unknown, around: ExpressionContext): P
   });
 }
 
-/** For example: `"a +": unexpected end, at character 4`. */
+/** Describes a syntax error, such as `"a +": unexpected end, at character 4`. */
 export function syntaxFault(thrown: unknown, text: string): string {
   const range = (thrown as { range?: { start: number } }).range;
   const place = range === undefined ? '' : `, at character ${range.start + 1}`;
@@ -62,13 +62,13 @@ function hint(
   return undefined;
 }
 
-/** The unknown function that an expression calls; undefined for other errors. */
+/** Returns the name of the unknown function that an expression calls. Returns undefined for any other error. */
 export function unknownFunction(thrown: unknown, environment: Environment): string | undefined {
   const called = /^found no matching overload for '(?:[^'(]*\.)?(\w+)\(/.exec(summaryOf(thrown))?.[1];
   return called === undefined || functionNames(environment).includes(called) ? undefined : called;
 }
 
-/** Advice with the closest known function. */
+/** Returns advice that names the most similar known function. */
 export function meantFunction(name: string, environment: Environment): string | undefined {
   return didYouMean(name, functionNames(environment));
 }

@@ -1,7 +1,7 @@
 import { Decimal } from '../values/decimal.ts';
 import { CellFault } from './cell-fault.ts';
 
-/** The context that JSON.parse passes to a reviver (ECMAScript 2026). */
+/** The third argument that `JSON.parse` passes to a reviver (ECMAScript 2026). */
 interface Source {
   readonly source?: string;
 }
@@ -9,9 +9,9 @@ interface Source {
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
 /**
- * Parses JSON to values of the language, with exact numbers: integers become int, numbers with a decimal point decimal,
- * and numbers with an exponent float. Objects become Maps, so that keys in the data (`constructor`, `__proto__`) never
- * become object properties.
+ * Parses JSON to values of the language, without losing digits of numbers. Integers become ints, numbers with a decimal
+ * point become decimals, and numbers with an exponent become floats. Objects become Maps, so that keys in the data,
+ * such as `constructor` or `__proto__`, never become properties of an object.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -35,7 +35,7 @@ function numberOf(value: number, source: string): unknown {
   return whole >= int64.least && whole <= int64.most ? whole : Decimal.ofInteger(whole);
 }
 
-/** A list or map of the language as JSON. */
+/** Writes a value of the language, such as a list or a map, as JSON. */
 export function jsonText(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);

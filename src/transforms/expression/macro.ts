@@ -1,4 +1,4 @@
-/** Types for the arguments of macros, which the library leaves untyped. */
+/** Types for the arguments that the library passes to macros. The library doesn't declare them. */
 export interface CelType {
   readonly name: string;
   unify(registry: unknown, other: CelType): CelType | null;
@@ -17,7 +17,7 @@ export interface MacroCall {
 }
 export interface Macro extends MacroCall {
   readonly async: false;
-  /** Set by typeCheck: all values are converted to decimals. */
+  /** True if all values must be converted to decimals. `typeCheck` sets this. */
   asDecimal?: boolean;
   typeCheck(checker: TypeChecker, macro: Macro, context: unknown): CelType;
   evaluate(runner: Runner, macro: Macro, context: unknown): unknown;

@@ -13,15 +13,16 @@ interface MatchesCall {
 }
 
 /**
- * Makes `text.matches(pattern)` use RE2, as the language specifies, for its syntax and its guarantee of linear time.
- * The library uses JavaScript's engine, which a pattern like `^(a+)+$` can block indefinitely, along with the whole
- * process. Library functions can't be replaced, but a macro takes precedence over any function, whatever the receiver,
- * so the receiver type declared here doesn't matter.
+ * Makes `text.matches(pattern)` use RE2. The language specifies RE2's syntax, and RE2 guarantees linear time. The
+ * library uses the regular expressions of JavaScript, in which a pattern like `^(a+)+$` can block the whole process
+ * indefinitely. Functions of the library can't be replaced, but a macro takes precedence over any function, whatever
+ * the receiver's type is. The receiver type that is declared here therefore doesn't matter.
  */
 export function registerMatches(environment: Environment): void {
   environment.registerFunction('bool.matches(ast): bool', ({ ast, receiver, args }: MatchesCall): Macro => {
     const [pattern] = args;
-    // Compile a literal pattern now, so that `sluice check` rejects an invalid one before there are rows.
+    // If the pattern is a literal, compile it now, so that `sluice check` rejects an invalid pattern before any rows
+    // are read.
     if (pattern.op === 'value' && typeof pattern.args === 'string') compiled(pattern.args, pattern);
     let last: { readonly pattern: string; readonly test: (text: string) => boolean } | undefined;
     return {
@@ -47,7 +48,7 @@ function mayBeText({ name }: CelType): boolean {
   return name === 'string' || name === 'dyn';
 }
 
-/** Throws {@link Refused} if RE2 doesn't support the pattern. */
+/** Compiles a pattern. Throws {@link Refused} if RE2 doesn't support the pattern. */
 function compiled(pattern: string, node: ASTNode): (text: string) => boolean {
   const { RE2JS } = re2();
   try {
@@ -58,7 +59,7 @@ function compiled(pattern: string, node: ASTNode): (text: string) => boolean {
   }
 }
 
-/** The message without the library's "error parsing regexp: ". */
+/** Returns the library's message without "error parsing regexp: ". */
 function wordsOf(thrown: unknown): string {
   return String((thrown as Error).message).replace(/^error parsing regexp: /, '');
 }

@@ -6,7 +6,7 @@ import { nullTouched } from './null-touched.ts';
 const maxValues = 8;
 const numeric = ['Decimal', 'int', 'double'];
 
-/** Registers `coalesce`, `is_null` and `null_if`, for absent cells. */
+/** Adds `coalesce`, `is_null` and `null_if` to the language, for cells that are null. */
 export function registerNullMacros(environment: Environment): void {
   for (let count = 2; count <= maxValues; count++)
     environment.registerFunction(`coalesce(${Array(count).fill('ast').join(', ')}): dyn`, ({ args }: MacroCall) =>
@@ -63,7 +63,10 @@ function isNull(args: readonly unknown[]): Macro {
   };
 }
 
-/** Null if both are equal, otherwise the first. Can convert an empty string to null. */
+/**
+ * Returns null if both arguments are equal, and otherwise the first argument. It can be used to convert empty strings
+ * to null.
+ */
 function nullIf(args: readonly unknown[]): Macro {
   return {
     args,

@@ -4,10 +4,10 @@ import { Decimal } from '../values/decimal.ts';
 import { CellFault } from './cell-fault.ts';
 import { parseJson } from './json-value.ts';
 
-/** A stored cell as a value of the expression language; null if it's absent. */
+/** Reads a stored cell as a value of the expression language. Returns null if the cell is null. */
 export type ReadCell = (cells: Cells, stored: number) => unknown;
 
-/** Digits that a JavaScript number represents exactly. */
+/** Number of digits that a JavaScript number can always represent exactly. */
 const safeDigits = 15;
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
@@ -26,7 +26,10 @@ export const celTypes: Record<ColumnType, string> = {
   binary: 'bytes',
 };
 
-/** Reader for cells of this type. Short numbers are parsed from the bytes without creating a string. */
+/**
+ * Returns the function that reads cells of this type. Short numbers are parsed from the bytes, without creating a
+ * string.
+ */
 export function readerOf(type: ColumnType): ReadCell {
   if (type === 'integer') return readInteger;
   if (type === 'decimal') return readDecimal;
@@ -71,7 +74,8 @@ function readDecimal(cells: Cells, stored: number): Decimal | null {
 }
 
 /**
- * The number in a short cell of bytes; undefined unless it has at most fifteen digits and at most one decimal point.
+ * Parses a short number from a cell's bytes. Returns undefined if the cell has more than fifteen digits or more than
+ * one decimal point.
  */
 function shortNumber(cells: Cells, stored: number): Decimal | undefined {
   if (cells.kind !== 'bytes') return undefined;
@@ -92,7 +96,7 @@ function shortNumber(cells: Cells, stored: number): Decimal | undefined {
   return new Decimal(negative ? 0 - units : units, end - point);
 }
 
-/** With millisecond precision, like a JavaScript date. */
+/** Converts an instant to a JavaScript date, which has millisecond precision. */
 function instantOf(text: string): Date {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw new CellFault(`${text} is not an instant between the years 1 and 9999`);

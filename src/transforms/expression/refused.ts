@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** A rejected part of an expression, in the format of the library's errors. */
+/** Rejects a part of an expression. It has the same fields as the library's errors. */
 export class Refused extends Error {
   readonly summary: string;
   readonly range: { readonly start: number };

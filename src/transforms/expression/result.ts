@@ -9,7 +9,7 @@ const cel = late<typeof import('@marcbachmann/cel-js/evaluator')>(import.meta.ur
 
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
-/** The column type for a CEL type; undefined if there is none. */
+/** Returns the column type for a CEL type, or undefined if there is none. */
 export function columnTypeOf(type: string): ColumnType | undefined {
   if (type.startsWith('list') || type.startsWith('map')) return 'json';
   return scalars[type];
