@@ -3,8 +3,8 @@ import type { Column, ColumnType } from '../sdk/column.ts';
 import { storedCount } from './stored.ts';
 
 /**
- * Stores one column: only the bytes of the kept rows, without the filtered rows around them. The first batch decides
- * between bytes and values; later batches are converted.
+ * Stores one column. Stores only the bytes of the kept rows, without the bytes of filtered rows between them. The first
+ * batch determines whether the column is stored as bytes or as values, and later batches are converted.
  */
 class HeldColumn {
   #bytes = Buffer.alloc(0);
@@ -59,7 +59,7 @@ class HeldColumn {
   }
 }
 
-/** The visible cells of a batch as bytes, indexed by stored row. */
+/** Converts the visible cells of a batch to bytes. The result is indexed by stored row. */
 function bytesOf(cells: Cells, type: ColumnType, batch: Batch): ByteCells {
   const spans = new Int32Array(2 * storedCount(batch)).fill(-1);
   const pieces: Buffer[] = [];
@@ -83,7 +83,7 @@ function grownSpans(spans: Int32Array<ArrayBuffer>, needed: number): Int32Array<
   return larger;
 }
 
-/** Rows kept until the end, as one batch, in arrival order. */
+/** Keeps rows until the source ends. The rows form one batch, in the order in which they arrived. */
 export class Held {
   readonly #columns: readonly Column[];
   #stores: HeldColumn[];
@@ -104,7 +104,7 @@ export class Held {
     this.#rows += batch.length;
   }
 
-  /** Returns and drops all kept rows; null if there are none. */
+  /** Returns all kept rows and stops keeping them. Returns null if there are none. */
   release(): Batch | null {
     if (this.#rows === 0) return null;
     const batch = { columns: this.#columns, cells: this.#stores.map((store) => store.cells()), length: this.#rows };

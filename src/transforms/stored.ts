@@ -1,6 +1,6 @@
 import { type Batch, type Cells, storedRow, type Value } from '../sdk/batch.ts';
 
-/** The number of stored rows up to the last visible one, which is the size for this batch's new cells. */
+/** Returns the number of stored rows up to the last visible row. New cells of the batch need an array of this size. */
 export function storedCount(batch: Batch): number {
   const { rows, length } = batch;
   if (rows === undefined) return length;
@@ -9,18 +9,23 @@ export function storedCount(batch: Batch): number {
   return last + 1;
 }
 
-/** An array of nulls for this batch's new cells, to be filled at the visible stored rows. */
+/**
+ * Returns an array of nulls for new cells of the batch. The caller fills it at the indexes of the visible stored rows.
+ */
 export function newCells(batch: Batch): Value[] {
   return new Array<Value>(storedCount(batch)).fill(null);
 }
 
-/** Whether a stored cell is absent. */
+/** Returns whether a stored cell is null. */
 export function isNull(cells: Cells, stored: number): boolean {
   if (cells.kind === 'values') return (cells.values[stored] ?? null) === null;
   return cells.spans[2 * (stored * cells.stride + cells.slot)]! < 0;
 }
 
-/** The batch with only the visible rows for which `keep` (by stored row) is true; null if none is left. */
+/**
+ * Returns the batch with only those visible rows for which `keep` returns true. `keep` gets the index of a stored row.
+ * Returns null if no rows are left.
+ */
 export function keepRows(batch: Batch, keep: (stored: number) => boolean): Batch | null {
   const rows = new Int32Array(batch.length);
   let length = 0;

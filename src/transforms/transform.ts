@@ -2,39 +2,52 @@ import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import type { JsonSchema } from '../sdk/option.ts';
 
-/** A transform prepared for one run. Batches arrive in order; state lasts for the run. */
+/**
+ * A transform that has been prepared for one run. It gets the run's batches in order, and may keep state between them.
+ */
 export interface Prepared {
-  /** The columns after this transform. The same array for the whole run. */
+  /** The columns that the transform produces. This is the same array throughout the run. */
   readonly columns: readonly Column[];
   /**
-   * Transforms one batch; null if nothing is left. Never changes its input, and keeps stored row numbers, so that
-   * `before` (the number of rows that the run read before the batch's stored row 0; default 0) plus a stored row number
-   * identifies a source row, as long as nothing was sorted.
+   * Transforms one batch. Returns null if no rows are left. Never changes its input and never changes the numbers of
+   * stored rows. If no rows were sorted, `before` plus the number of a stored row therefore identifies a row of the
+   * source. `before` is the number of rows that the run had read before stored row 0 of the batch; the default is 0.
    */
   apply(batch: Batch, before?: number): Batch | null;
-  /** Called after the last batch, for batches that were held back until the end (by a sort). */
+  /**
+   * Returns the batches that the transform has held back until the end, as a sort does. Called after the last batch.
+   */
   finish?(): Iterable<Batch>;
-  /** True once no further input can change the result (if a limit was reached), so the source isn't read further. */
+  /**
+   * True if no further input can change the result, such as after a limit was reached. The source is then not read any
+   * further.
+   */
   readonly satisfied?: boolean;
 }
 
 /**
- * A transform: a pure function from batch to batch. In a job, it's a map with one key, `- <id>: <given>`. `prepare`
- * throws Problems of family `config` for errors that depend on the columns (an unknown column, with the known ones in
- * `allowed`), and `apply` throws family `row` with the column and the 1-based row number of the run.
+ * A transform, which is a pure function from batch to batch. In a job, a transform is written as a map with one key: `-
+ * <id>: <given>`. If an error depends on the columns, `prepare` throws a Problem of the `config` family. For an unknown
+ * column, the Problem's `allowed` lists the known columns. `apply` throws Problems of the `row` family with the column
+ * and the number of the row in the run, counted from 1.
  */
 export interface Transform<G = unknown> {
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** JSON Schema of the value, with `description` and `examples`. */
+  /** The JSON Schema of the transform's value in the config, with `description` and `examples`. */
   readonly schema: JsonSchema;
   prepare(given: G, columns: readonly Column[]): Prepared;
-  /** Messages for errors that don't depend on columns (an expression that doesn't parse); empty if there are none. */
+  /**
+   * Returns messages for errors that don't depend on columns, such as an expression with a syntax error. Returns an
+   * empty list if there are none.
+   */
   check?(given: G): readonly string[];
 }
 
-/** Declares a transform. An identity function, to infer the type of the value. */
+/**
+ * Declares a transform. Returns its argument; the function is only needed to infer the type of the transform's value.
+ */
 export function defineTransform<G>(transform: Transform<G>): Transform<G> {
   return transform;
 }

@@ -27,7 +27,7 @@ const scalars: Readonly<Record<string, ColumnType>> = {
   'google.protobuf.Duration': 'text',
 };
 
-/** The column type of a value whose type isn't known statically. */
+/** Returns the column type for a value whose type can't be determined before it's evaluated. */
 export function columnTypeOfValue(value: unknown): ColumnType {
   switch (typeof value) {
     case 'string':
@@ -47,7 +47,10 @@ export function columnTypeOfValue(value: unknown): ColumnType {
   }
 }
 
-/** Converts a CEL value to a cell. Throws if an integer exceeds 64 bits or a date is out of range. */
+/**
+ * Converts a CEL value to a cell. Throws if an integer has more than 64 bits, if an instant is out of range, or if the
+ * value can't be stored in a cell.
+ */
 export function cellOf(value: unknown): Value {
   switch (typeof value) {
     case 'string':

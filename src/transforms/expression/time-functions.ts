@@ -15,8 +15,9 @@ const parts: Readonly<Record<string, (at: DateTime) => number>> = {
 };
 
 /**
- * `year`, `month` (1 to 12), `day`, `hour` and `minute` return a part of an instant, in UTC or a time zone, or of a
- * date or local time as written. `date` and `local` convert an instant to a zone's date or local time.
+ * Adds functions for dates and times to the language. `year`, `month` (1 to 12), `day`, `hour` and `minute` return part
+ * of an instant or of a string. They read an instant in UTC or in a given time zone, and a string with a date or a
+ * local time as it's written. `date` and `local` convert an instant to the date or the local time in a time zone.
  */
 export function registerTimeFunctions(define: Define): void {
   for (const [name, part] of Object.entries(parts)) {
@@ -36,7 +37,7 @@ function written(text: string): DateTime {
   return found;
 }
 
-/** Local time in a zone, `YYYY-MM-DDTHH:MM:SS`. */
+/** Returns the local time of an instant in a time zone, as `YYYY-MM-DDTHH:MM:SS`. */
 function local(at: Date, zone: string): string {
   const found = Object.fromEntries(
     formatOf(zone)
@@ -61,7 +62,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
       second: '2-digit',
       hourCycle: 'h23',
     });
-    // Zones are usually literals. If they come from data, the limit keeps this cache small.
+    // Time zones are usually literals. If they come from data, the limit prevents this cache from growing.
     if (formats.size < 100) formats.set(zone, format);
     return format;
   } catch {

@@ -2,21 +2,28 @@ import Big from 'big.js';
 import type { ColumnType } from '../../sdk/column.ts';
 import { type DateTime, isTime, parseDateTime } from './instant.ts';
 
-/** Converts one type's canonical string to another's; undefined if the value can't be represented. */
+/**
+ * Converts the canonical string of a value to another type's canonical string. Returns undefined if the other type
+ * can't represent the value.
+ */
 export type Convert = (text: string) => string | undefined;
 
 type From = Partial<Record<ColumnType, Convert>>;
 
 const same: Convert = (text) => text;
-/** Expanding 1e1000000 would fill memory with zeros. */
+/**
+ * Largest exponent that is accepted. Writing a number like 1e1000000 without its exponent would fill the memory with
+ * zeros.
+ */
 const maxExponent = 400;
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const truths = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const untruths = new Set(['false', 'f', 'no', 'n', 'off', '0']);
 
 /**
- * The rules by target type, then by source type; unlisted pairs can't be cast. Nothing is rounded or guessed: a decimal
- * becomes an integer only if it's whole, and a local time never becomes an instant.
+ * The conversions between types, by target type and then by source type. If a pair of types is missing, the cast is
+ * impossible. Nothing is rounded or guessed: a decimal becomes an integer only if it's whole, and a local time never
+ * becomes an instant.
  */
 const rules: Record<ColumnType, From> = {
   text: {
@@ -54,17 +61,17 @@ const rules: Record<ColumnType, From> = {
   binary: {},
 };
 
-/** The conversion between two types; undefined if there is none. */
+/** Returns the conversion between two types, or undefined if the cast is impossible. */
 export function conversion(from: ColumnType, to: ColumnType): Convert | undefined {
   return from === to ? same : rules[to][from];
 }
 
-/** Whether a cast leaves strings unchanged, so that cells can keep their bytes. */
+/** Returns whether a cast doesn't change the strings, so that cells can keep their bytes. */
 export function keepsText(from: ColumnType, to: ColumnType): boolean {
   return conversion(from, to) === same;
 }
 
-/** The types that a column of this type can be cast to, for messages. */
+/** Returns the types to which a column of this type can be cast. The list is shown in error messages. */
 export function castTargets(from: ColumnType): ColumnType[] {
   return (Object.keys(rules) as ColumnType[]).filter((to) => rules[to][from] !== undefined);
 }
@@ -105,7 +112,9 @@ function truth(text: string): string | undefined {
   return untruths.has(word) ? 'false' : undefined;
 }
 
-/** The date as written. For an instant, that is the date in its own zone. */
+/**
+ * Returns the date as it's written. For an instant, this is the date in the time zone in which the instant is written.
+ */
 function dateOf(text: string): string | undefined {
   const trimmed = text.trim();
   return parseDateTime(trimmed) === undefined ? undefined : trimmed.split(/[T ]/i)[0];
@@ -136,7 +145,7 @@ function instant(text: string): string | undefined {
   return isoText(text.trim(), found) + zoneText(found.offset);
 }
 
-/** Date and time with a T, seconds, and the original fraction. */
+/** Formats a date and time in ISO 8601 format, with a `T`, with seconds, and with the original fraction of a second. */
 function isoText(text: string, { seconds }: DateTime): string {
   const [date, ...rest] = text.split(/[T ]/i);
   const time = /^\d\d:\d\d(?::\d\d(?:\.\d+)?)?/.exec(rest.join(''))?.[0] ?? '00:00:00';

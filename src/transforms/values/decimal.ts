@@ -1,24 +1,25 @@
 import Big from 'big.js';
 
 /**
- * Up to this number of units, values are exact as JavaScript numbers, and dividing by a power of ten keeps their order.
+ * Largest number of units that is always exact as a JavaScript number. Up to this number, dividing by a power of ten
+ * doesn't change the order of values.
  */
 const safe = Number.MAX_SAFE_INTEGER;
 const powers = Array.from({ length: 16 }, (_, scale) => 10 ** scale);
-/** Minimum number of digits after a quotient's decimal point. */
+/** Minimum number of digits after the decimal point to which a quotient is calculated. */
 const divisionScale = 10;
 const shape = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * An exact decimal with its scale: 1.50 stays 1.50. Small ones are stored as an integer number of units and a scale,
- * which needs no allocation; larger ones, and divisions, use big.js.
+ * An exact decimal with a scale: 1.50 keeps both digits after the point. A small decimal is stored as an integer number
+ * of units and a scale, which needs no allocation. Larger decimals, and divisions, use big.js.
  *
- * Scales follow SQL: a sum has the larger of the operands' scales, and a product has the sum of their scales; a
- * quotient has ten digits after the point (more if an operand has more), is rounded half away from zero, and loses
- * trailing zeros down to the scale of the dividend.
+ * Scales follow SQL. A sum has the larger scale of its operands, and a product has the sum of their scales. A quotient
+ * is rounded half away from zero to ten digits after the point, or to more if an operand has more. Its trailing zeros
+ * are then removed, but not below the dividend's scale.
  */
 export class Decimal {
-  /** The value times 10^scale; NaN if that isn't a safe integer, in which case `big` contains the value. */
+  /** The value times 10^scale. NaN if this isn't a safe integer; `big` then contains the value. */
   readonly units: number;
   readonly scale: number;
   readonly #big: Big | undefined;
@@ -29,7 +30,10 @@ export class Decimal {
     this.#big = big;
   }
 
-  /** Parses a canonical string (`-?digits[.digits]`); undefined for anything else, including NaN and Infinity. */
+  /**
+   * Parses a canonical string (`-?digits[.digits]`). Returns undefined for any other string, including NaN and
+   * Infinity.
+   */
   static parse(text: string): Decimal | undefined {
     if (!shape.test(text)) return undefined;
     const point = text.indexOf('.');
@@ -45,8 +49,8 @@ export class Decimal {
   }
 
   /**
-   * The decimal with the shortest digits that identify a float, so 0.1 is exactly one tenth; undefined for NaN and
-   * infinities.
+   * Converts a float to the decimal with the shortest digits that identify the float. For example, 0.1 becomes exactly
+   * one tenth. Returns undefined for NaN and infinities.
    */
   static ofFloat(value: number): Decimal | undefined {
     if (!Number.isFinite(value)) return undefined;
@@ -54,7 +58,10 @@ export class Decimal {
     return Decimal.parse(text) ?? Decimal.ofBig(new Big(text));
   }
 
-  /** The decimal with the given scale, or with as many digits as the value has. Rounds half away from zero. */
+  /**
+   * Converts a big.js number to a decimal that has the given scale or, by default, as many digits as the number. Rounds
+   * half away from zero.
+   */
   static ofBig(big: Big, scale: number = digitsAfterPoint(big)): Decimal {
     const rounded = big.round(scale, Big.roundHalfUp);
     return Decimal.parse(rounded.toFixed(scale)) ?? new Decimal(Number.NaN, scale, rounded);
@@ -88,7 +95,10 @@ export class Decimal {
     return Decimal.ofBig(quotient, Math.max(this.scale, digitsAfterPoint(quotient)));
   }
 
-  /** The remainder of an integer division, with the sign of the dividend. The divisor must not be zero. */
+  /**
+   * Returns the remainder of an integer division. The remainder has the sign of the dividend. The divisor must not be
+   * zero.
+   */
   remainder(other: Decimal): Decimal {
     return Decimal.ofBig(this.big.mod(other.big), Math.max(this.scale, other.scale));
   }
@@ -100,8 +110,8 @@ export class Decimal {
   }
 
   /**
-   * Rounds half away from zero to `scale` digits after the decimal point (before the point if negative). Adds zeros if
-   * there are fewer digits.
+   * Rounds half away from zero to `scale` digits after the decimal point. If `scale` is negative, rounds to a digit
+   * before the point. If the decimal has fewer digits, adds zeros.
    */
   rounded(scale: number): Decimal {
     if (scale >= 0) return this.#shortened(scale) ?? Decimal.ofBig(this.big, scale);
@@ -109,7 +119,7 @@ export class Decimal {
     return Decimal.ofBig(this.big.div(power).round(0, Big.roundHalfUp).times(power), 0);
   }
 
-  /** Drops the fraction (rounds toward zero). */
+  /** Returns the integer part (rounds toward zero). */
   truncated(): bigint {
     return BigInt(this.big.round(0, Big.roundDown).toFixed(0));
   }
@@ -118,7 +128,9 @@ export class Decimal {
     return this.#big === undefined ? this.units === 0 : this.#big.eq(0);
   }
 
-  /** Compares by value (1.5 and 1.50 are equal). Returns a negative number, zero, or a positive number. */
+  /**
+   * Compares two decimals by their values, so 1.5 equals 1.50. Returns a negative number, zero, or a positive number.
+   */
   compare(other: Decimal): number {
     const scale = Math.max(this.scale, other.scale);
     const difference = this.#unitsAt(scale) - other.#unitsAt(scale);
@@ -129,7 +141,7 @@ export class Decimal {
     return Number(this.toString());
   }
 
-  /** The canonical string, which keeps the scale. */
+  /** Returns the canonical string, which has as many digits after the point as the scale. */
   toString(): string {
     if (this.#big !== undefined) return this.#big.toFixed(this.scale);
     if (this.scale === 0) return String(this.units);
@@ -138,7 +150,9 @@ export class Decimal {
     return `${this.units < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
   }
 
-  /** Rounds with integers, which is the common case; undefined if that's impossible. */
+  /**
+   * Removes digits by calculating with integers, which is possible for most decimals. Returns undefined if it isn't.
+   */
   #shortened(scale: number): Decimal | undefined {
     const dropped = this.scale - scale;
     if (Number.isNaN(this.units) || dropped < 0 || dropped >= powers.length) return undefined;
@@ -148,7 +162,7 @@ export class Decimal {
     return new Decimal((this.units - rest) / power + up, scale);
   }
 
-  /** The units at that scale; NaN if they aren't a safe integer. */
+  /** Returns the number of units at this scale. Returns NaN if it isn't a safe integer. */
   #unitsAt(scale: number): number {
     const missing = scale - this.scale;
     if (missing === 0) return this.units;
@@ -161,7 +175,7 @@ function digitsAfterPoint(big: Big): number {
   return Math.max(0, big.c.length - 1 - big.e);
 }
 
-/** big.js takes a division's scale from the dividend's constructor. */
+/** Returns a big.js constructor for dividends. In big.js, the dividend's constructor determines a quotient's scale. */
 function dividing(scale: number): Big.BigConstructor {
   const Strict = Big();
   Strict.DP = scale;

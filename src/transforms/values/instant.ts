@@ -1,4 +1,7 @@
-/** Date and time as numbers, parsed from a canonical string. Seconds are integers; the fraction is in nanoseconds. */
+/**
+ * A date and time as numbers, parsed from a canonical string. The seconds are whole, and their fraction is in
+ * nanoseconds.
+ */
 export interface DateTime {
   readonly year: number;
   readonly month: number;
@@ -6,7 +9,7 @@ export interface DateTime {
   /** Seconds since midnight. A leap second counts as the first second of the next minute. */
   readonly seconds: number;
   readonly nanoseconds: number;
-  /** Minutes east of UTC; undefined without a zone. */
+  /** Offset of the time zone in minutes east of UTC. Undefined if the string has no time zone. */
   readonly offset: number | undefined;
 }
 
@@ -16,7 +19,10 @@ const zoneShape = String.raw`(Z|[+-]\d\d(?::?\d\d)?)`;
 const dateTime = new RegExp(`^${dateShape}(?:[T ]${timeShape} ?${zoneShape}?)?$`, 'i');
 const timeOnly = new RegExp(`^${timeShape}${zoneShape}?$`, 'i');
 
-/** Parses a date, or a date with a time, with or without a zone; undefined if it's invalid or no such day exists. */
+/**
+ * Parses a date that may be followed by a time and a time zone. Returns undefined if the string isn't valid or if there
+ * is no such day.
+ */
 export function parseDateTime(text: string): DateTime | undefined {
   const match = dateTime.exec(text);
   if (match === null) return undefined;
@@ -26,18 +32,18 @@ export function parseDateTime(text: string): DateTime | undefined {
   return { year, month, day, ...time };
 }
 
-/** Whether the string is a time of day in canonical form. */
+/** Returns whether the string is a time of day in canonical form. */
 export function isTime(text: string): boolean {
   const match = timeOnly.exec(text);
   return match?.[3] !== undefined && timeOf(match.slice(1)) !== undefined;
 }
 
-/** Whole seconds since 1970 UTC; without a zone, as if it were UTC. */
+/** Returns the whole seconds since the start of 1970 in UTC. A time without a zone counts as UTC. */
 export function epochSeconds({ year, month, day, seconds, offset }: DateTime): number {
   return daysFromEpoch(year, month, day) * 86_400 + seconds - (offset ?? 0) * 60;
 }
 
-/** Days since 1970-01-01 in the proleptic Gregorian calendar, as in databases. */
+/** Returns the days since 1970-01-01 in the proleptic Gregorian calendar, which databases use too. */
 function daysFromEpoch(year: number, month: number, day: number): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

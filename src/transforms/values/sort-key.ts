@@ -2,10 +2,13 @@ import type { ColumnType } from '../../sdk/column.ts';
 import { Decimal } from './decimal.ts';
 import { epochSeconds, parseDateTime } from './instant.ts';
 
-/** A key that sorts like its cell; null sorts last in both directions. */
+/** A key that represents a cell when rows are sorted. Null keys are last in both sort directions. */
 export type SortKey = string | number | bigint | Decimal | null;
 
-/** Creates sort keys from canonical strings. A string that isn't canonical for its type sorts after all that are. */
+/**
+ * Returns a function that creates sort keys from canonical strings. If a string isn't canonical for the column's type,
+ * its key sorts after those of all canonical strings.
+ */
 export function sortKeyOf(type: ColumnType): (text: string) => SortKey {
   switch (type) {
     case 'integer':
@@ -25,7 +28,10 @@ export function sortKeyOf(type: ColumnType): (text: string) => SortKey {
   }
 }
 
-/** Compares two keys of one column; null is greatest. NaN counts as greater than every number, as in PostgreSQL. */
+/**
+ * Compares two keys of the same column. Null is greater than every other key. As in PostgreSQL, NaN is greater than
+ * every number.
+ */
 export function compareKeys(a: SortKey, b: SortKey): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
@@ -36,7 +42,10 @@ export function compareKeys(a: SortKey, b: SortKey): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Compares by code point, which is the order of UTF-8 bytes. JavaScript compares UTF-16 code units. */
+/**
+ * Compares strings by code point, which gives the same order as comparing their UTF-8 bytes. JavaScript's own
+ * comparison uses UTF-16 code units.
+ */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -52,7 +61,7 @@ function byCodePoint(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** NaN, Infinity and -Infinity in a decimal column are kept as numbers. */
+/** Returns the key of a decimal. NaN, Infinity and -Infinity become numbers. */
 function decimalKey(text: string): SortKey {
   return Decimal.parse(text) ?? Number(text);
 }
