@@ -124,8 +124,8 @@ export interface StoreOptions {
 }
 
 /**
- * Interval of heartbeats, in milliseconds. Only processes that can't read this process table need the heartbeats. They
- * stop when the store is closed.
+ * Interval of heartbeats, in milliseconds. Only processes that can't read this machine's process table need the
+ * heartbeats. They stop when the store is closed.
  */
 const heartbeatMs = 10_000;
 

@@ -26,10 +26,10 @@ export interface Prepared {
 }
 
 /**
- * A transform, which is a pure function from batch to batch. In a job, a transform is written as a map with one key: `-
- * <id>: <given>`. If an error depends on the columns, `prepare` throws a Problem of the `config` family. For an unknown
- * column, the Problem's `allowed` lists the known columns. `apply` throws Problems of the `row` family with the column
- * and the number of the row in the run, counted from 1.
+ * A transform, which is a pure function from batch to batch. In a job's list of transforms, it's a map with one key:
+ * `- <id>: <given>`. If an error depends on the columns, `prepare` throws a Problem of the `config` family. For an
+ * unknown column, the Problem's `allowed` lists the known columns. `apply` throws Problems of the `row` family with the
+ * column and the number of the row in the run, counted from 1.
  */
 export interface Transform<G = unknown> {
   readonly id: string;

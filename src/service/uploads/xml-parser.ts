@@ -31,7 +31,9 @@ export interface Before {
   readonly tags: string;
 }
 
-/** Parses a whole document, or the part of a document that follows the root's start tag. Throws the first error. */
+/**
+ * Parses a whole document, or the rest of a document from any point after the root's start tag. Throws the first error.
+ */
 export class XmlParser {
   readonly #parser = new SaxesParser({ position: true });
   readonly #held = Buffer.allocUnsafeSlow(partBytes);

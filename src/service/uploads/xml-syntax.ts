@@ -34,7 +34,7 @@ export class XmlSyntax {
    * certain before the start tag ends.
    */
   begun = false;
-  /** True if the scanner stopped because the bytes may not be well-formed, and not because it needs more bytes. */
+  /** True if the scanner stopped because the strict parser must decide, and not because it needs more bytes. */
   isInDoubt = false;
   readonly #scanner = new XmlScanner({
     parts: new XmlParts(() => -1, new XmlNames(), outermost, maxParts),

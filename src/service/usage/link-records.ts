@@ -42,7 +42,7 @@ export function linkViewsRows({ db, account, from, to }: ReportQuery): object[] 
   });
 }
 
-/** Returns the number of each link's views in the range, with the dashboard's latest name. */
+/** Returns each link's number of views in the range, with the dashboard's latest name. */
 export function linkTotals({ db, account, from, to }: ReportQuery): object[] {
   const sql = `select link_id as published_link_id, max(hour), tab_name as dashboard_name, sum(views) as views ${inRange}
     group by link_id order by sum(views) desc, link_id`;

@@ -51,8 +51,8 @@ export async function backUp(state: string, into: string, now: number): Promise<
 }
 
 /**
- * Links payloads and kept rows into `stage`, and copies the database, all as of the same instant. Links all payloads
- * whose files still exist (payloads that are owed, set aside, or kept for a rollback) and the jobs' kept rows.
+ * Links the payloads whose files still exist (owed, set aside, or kept for a rollback) and the jobs' kept rows into
+ * `stage`, and copies the database. All of this data is from the same instant.
  */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { mustExist: true, busyTimeoutMs };

@@ -19,9 +19,9 @@ export interface RestoreOptions {
   /** What to do with an existing state: if true, move it aside; if false, throw an error. */
   readonly replace: boolean;
   /**
-   * Whether Sluice has stayed stopped since the backup was made, such as when a state is moved to another machine. If
-   * true, owed payloads stay owed. If false, destinations may have received newer data, so owed payloads are set aside
-   * and all rows are sent again.
+   * Whether Sluice has not run since the backup was made, as when a state is moved to another machine. If true, owed
+   * payloads stay owed. If false, destinations may have received newer data, so owed payloads are set aside and all
+   * rows are sent again.
    */
   readonly moved: boolean;
   readonly clock?: Clock;

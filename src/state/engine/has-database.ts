@@ -4,8 +4,8 @@ import { Problem } from '../../lib/problem.ts';
 import { databaseName } from '../backup/backup-files.ts';
 
 /**
- * Returns whether a state folder has a database, and false if the folder doesn't exist. Throws `STATE_UNUSABLE` if this
- * user has no permission to read the folder or if the path can't be resolved. In these cases, returning false would
+ * Returns whether a state folder has a database. If the folder doesn't exist, returns false. Throws `STATE_UNUSABLE` if
+ * this user has no permission to read the folder or if the path can't be resolved, because returning false would then
  * hide a running daemon and owed payloads.
  */
 export function hasDatabase(folder: string): boolean {

@@ -38,8 +38,8 @@ export async function migrate(
 }
 
 /**
- * Throws if the tables differ from the newest schema. They differ if a step was edited after this database had applied
- * it, and later statements wouldn't match them.
+ * Throws if the tables differ from the newest schema, such as because a step was edited after this database had applied
+ * it. Later statements wouldn't work with such tables.
  */
 async function assertShape(db: Kysely<Tables>, folder: string): Promise<void> {
   const found = await entriesOf(db);
@@ -73,7 +73,7 @@ async function entriesOf(db: Kysely<Tables>): Promise<readonly SchemaEntry[]> {
 
 /**
  * Returns the numbers of the steps that have been applied. Numbers may be missing: steps are written in parallel, so a
- * release may have contained only the later one of two steps.
+ * release may have contained only the later of two steps.
  */
 async function stepsTaken(
   db: Kysely<Tables>,

@@ -37,7 +37,7 @@ export class PendingWrites {
     }
   }
 
-  /** Makes one last attempt at each pending write. Writes that still fail are lost when the process ends. */
+  /** Tries the pending writes one last time. Writes that still fail are lost when the process ends. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#flush().catch(() => undefined);

@@ -46,8 +46,8 @@ const ends: readonly RunState[] = [
 /** Error codes of runs that were ended neither by their own failure nor by a user or a shutdown. */
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALLED'];
 /**
- * For each of these error codes, the number of runs that count as a failure. A single run doesn't count, because the
- * next run delivers its data.
+ * How many runs with the same one of these error codes together count as a failure. A single run doesn't count, because
+ * the next run delivers its data.
  */
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
 

@@ -61,6 +61,6 @@ export interface ThrottledJobsTable {
   says: string;
   since: number;
   until: number;
-  /** When the throttle ended. Null while the throttle is in effect, which it is until `until` at most. */
+  /** When the throttle was ended early. If null, it's in effect until `until`. */
   ended_at: number | null;
 }

@@ -61,7 +61,7 @@ export interface ReceiptsTable {
    * unknown.
    */
   certain: number;
-  /** The newest time at which any data that was sent to the instance had been read, whether or not it arrived. */
+  /** When the newest data that Sluice ever tried to send to the instance was read, whether or not the data arrived. */
   tried_as_of: number;
 }
 

@@ -66,7 +66,7 @@ export interface RetriesTable {
 
 /**
  * State of a run. `running`: an attempt is in progress. `retrying`: a transient error ended the last attempt, and
- * another attempt will follow. `owed`: the payload isn't settled yet. All other states are final. `interrupted`: the
+ * another attempt will follow. `owed`: the payload isn't settled yet. All other states end the run. `interrupted`: the
  * process died. `quarantined`: a guard rejected the payload. `discarded`: a user discarded the payload.
  */
 export type RunState =

@@ -9,9 +9,9 @@ interface Source {
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
 /**
- * Parses JSON to values of the language, without losing digits of numbers. Integers become ints, numbers with a decimal
- * point become decimals, and numbers with an exponent become floats. Objects become Maps, so that keys in the data,
- * such as `constructor` or `__proto__`, never become properties of an object.
+ * Parses JSON to values of the language. Integers become ints and numbers with a decimal point become decimals, so they
+ * keep all their digits; numbers with an exponent become floats. Objects become Maps, so that keys in the data, such as
+ * `constructor` or `__proto__`, never become properties of an object.
  */
 export function parseJson(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** Rejects a part of an expression. It has the same fields as the library's errors. */
+/** Thrown if a part of an expression is rejected. This error has the same fields as the library's errors. */
 export class Refused extends Error {
   readonly summary: string;
   readonly range: { readonly start: number };

@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for open alerts, what has been reported about them, and messages that must still be sent to channels. */
+/** Creates the tables for open alerts, what has been reported about them, and messages that are owed to channels. */
 export async function createAlertTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('alerts')

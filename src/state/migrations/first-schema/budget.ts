@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for the requests that each account may send, has sent and is sending. */
+/** Creates the tables for the requests that each account may send, has sent and is sending. */
 export async function createBudgetTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('quota')

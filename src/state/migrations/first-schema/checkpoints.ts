@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for the positions from which jobs continue to read. */
+/** Creates the tables for the positions from which jobs continue to read. */
 export async function createCheckpointTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('watermarks')

@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for people's decisions about jobs and payloads. */
+/** Creates the tables for people's decisions about jobs and payloads. */
 export async function createDecisionTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('holds')

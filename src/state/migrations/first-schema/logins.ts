@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for the encrypted tokens of logins, and for refused logins. */
+/** Creates the tables for the encrypted tokens of logins, and for refused logins. */
 export async function createLoginTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('logins')

@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for payloads, their targets, and the service's responses. */
+/** Creates the tables for payloads, their targets, and the service's responses. */
 export async function createOutboxTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('outbox')

@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for live processes, the leases that they hold, and the values that they share. */
+/** Creates the tables for live processes, the leases that they hold, and the values that they share. */
 export async function createProcessTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('heartbeats')

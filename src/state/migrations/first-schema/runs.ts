@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for runs, and for the attempts that runs are waiting for. */
+/** Creates the tables for runs, and for the attempts that runs are waiting for. */
 export async function createRunTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('runs')

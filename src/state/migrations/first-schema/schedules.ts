@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Tables for jobs' due times, and for firings that are waiting or were skipped. */
+/** Creates the tables for jobs' due times, and for firings that are waiting or were skipped. */
 export async function createScheduleTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('schedules')
