@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { SMTPServerOptions } from 'smtp-server';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Post, Surroundings } from '../../src/alerts/channel.ts';
 import { composeBulletin } from '../../src/alerts/compose.ts';
 import { sendTo } from '../../src/alerts/send-to.ts';
@@ -194,6 +194,19 @@ describe('an e-mail', () => {
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`, { tls: 'required' }), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, message: expect.stringMatching(/TLS/i) });
     expect(server.mails).toEqual([]);
+  });
+
+  it.each([
+    ['smtp://127.0.0.1', 587],
+    ['smtps://127.0.0.1', 465],
+    ['smtp://127.0.0.1:2525', 2525],
+  ])("is sent to the URL's port or, by default, to its scheme's port: %s", async (server, port) => {
+    const connect = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
+      return this.destroy(new Error('the test connects to no server'));
+    });
+    onTestFinished(() => connect.mockRestore());
+    await sendTo(email(server), postOf(), await around());
+    expect(connect.mock.calls.flat(2)).toContainEqual(expect.objectContaining({ port }));
   });
 
   it("fails with the server's error message, or with a timeout if the server doesn't respond", async () => {
