@@ -226,6 +226,17 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(seen);
   });
 
+  it("isn't charged for rate limits; a payload that meets one is reported with the end of its wait", async () => {
+    const { destination, gateway } = open();
+    const id = await owe(gateway, destination, 'i');
+    stage.script.push(say(429, { code: 'rate_limited', headers: { 'retry-after': '600' } }));
+    const [result] = await deliver(gateway);
+    const { next_attempt_at: until } = (await store.outbox.find(id))!;
+    expect(result).toMatchObject({ state: 'waiting_retry', until, problem: { code: 'RATE_LIMITED' } });
+    const facts = expect.objectContaining({ id, code: 'RATE_LIMITED', until, attempt: 1 });
+    expect(heard.events).toContainEqual({ name: 'payload.waiting', facts });
+  });
+
   it("isn't considered exhausted after a rate limit; sending pauses as long as the service asks, or longer each time", async () => {
     const { destination, gateway } = open();
     const pauses = async (headers: Record<string, string>) => {

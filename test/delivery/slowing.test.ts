@@ -3,10 +3,21 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
-import { SteppingClock } from '../clocks.ts';
+import { HandClock, SteppingClock } from '../clocks.ts';
 import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
-import { closeStages, commitText, deliverOwed, destinationAt, jobFor, listener, openGateway } from './fixtures.ts';
+import {
+  closeStages,
+  commitText,
+  deliverOwed,
+  destinationAt,
+  jobFor,
+  listener,
+  openGateway,
+  openStage,
+  say,
+  take,
+} from './fixtures.ts';
 
 const services: RunningService[] = [];
 
@@ -68,6 +79,27 @@ describe("an account's request rate after refusals", () => {
       { numRuns: runsOf(40) },
     );
   });
+});
+
+it('a delivery ends a series of rate limits, so that the next pause is short again', async () => {
+  const clock = new HandClock();
+  const store = await newStore({ clock });
+  const stage = await openStage();
+  const heard = listener();
+  const destination = destinationAt(stage.url);
+  const gateway = openGateway({ store, destinations: [destination], clock, emit: heard.emit });
+  stage.script.push(say(429), say(429), take, say(429));
+  const { signal } = new AbortController();
+  await commitText(gateway, { job: jobFor(destination, 'i'), text: 'old' });
+  const send = async () => {
+    clock.advance(60 * minute);
+    return (await deliverOwed({ gateway, signal, priority: 'schedule' })).map(({ state }) => state);
+  };
+  expect([await send(), await send(), await send()]).toEqual([['waiting_retry'], ['waiting_retry'], ['delivered']]);
+  await commitText(gateway, { job: jobFor(destination, 'i'), text: 'new' });
+  expect(await send()).toEqual(['waiting_retry']);
+  const pauses = heard.events.filter(({ name }) => name === 'account.paused');
+  expect(pauses).toMatchObject([1, 2, 1].map((refusals) => ({ facts: { refusals } })));
 });
 
 it("another client on the same account slows us down, but everything arrives and the day isn't closed", async () => {
