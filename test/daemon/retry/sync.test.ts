@@ -1,8 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { simulatedNetwork } from '../../../src/cli/simulate/network.ts';
+import type { Job } from '../../../src/config/config.ts';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
+import { SyncAttempts } from '../../../src/daemon/retry/sync-attempts.ts';
 import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import type { ProblemOptions } from '../../../src/lib/problem.ts';
+import { VirtualClock } from '../../../src/lib/virtual-clock.ts';
+import type { RetryRow } from '../../../src/state/tables.ts';
 import { minute, noon, openWorld, second, usual } from './world.ts';
 
 /** A sync of `count` jobs that read one source, on the virtual clock. */
@@ -12,14 +16,19 @@ async function sync(given: {
   outage: number;
   problem?: Partial<ProblemOptions>;
   attempts?: number;
+  /** Each job's time limit for retries. */
+  withinMs?: readonly number[];
   stopAfterMs?: number;
 }) {
-  const { count = 1, patienceMs, outage, problem, attempts, stopAfterMs } = given;
-  const retry = attempts === undefined ? usual : { ...usual, attempts };
+  const { count = 1, patienceMs, outage, problem, attempts, withinMs = [], stopAfterMs } = given;
+  const usually = attempts === undefined ? usual : { ...usual, attempts };
   const world = await openWorld();
   const { clock, away, job, configWith } = world;
   away.between(noon, noon + outage, problem);
-  const jobs = Array.from({ length: count }, (_, n) => job({ name: `job${n}`, n, retry }));
+  const jobs = Array.from({ length: count }, (_, n) => {
+    const retry = { ...usually, withinMs: withinMs[n] ?? usual.withinMs };
+    return job({ name: `job${n}`, n, retry });
+  });
   const config = configWith(...jobs);
   const runtime = await composeRuntime({
     config,
@@ -81,4 +90,28 @@ it('a sync of many jobs sends an unavailable source one probe at a time', async 
   // After ten seconds, the first attempts, four at a time, are over.
   const probes = away.asked.filter((at) => at > noon + 15 * second && at < noon + 2 * minute);
   expect(probes.length).toBeLessThan(10);
+  // Once a probe has read the source, the other jobs also read it four at a time, which takes ten seconds.
+  const reads = away.asked.filter((at) => at >= noon + 2 * minute);
+  expect(reads).toHaveLength(40);
+  expect(reads.at(-1)! - reads[0]!).toBeLessThan(15 * second);
+});
+
+it('a job of a sync fails if its time limit ends before the next probe of its source', async () => {
+  const { outcomes, away } = await sync({
+    count: 2,
+    patienceMs: 5 * minute,
+    outage: 10 * second,
+    problem: { retryAfterMs: 5 * second },
+    withinMs: [minute, 8 * second],
+  });
+  expect(outcomes).toMatchObject([{ state: 'delivered' }, { state: 'failed', problem: { code: 'DB_UNREACHABLE' } }]);
+  expect(away.asked).toHaveLength(4);
+});
+
+it('a job of a sync that is already stopped ends instead of waiting for its next attempt', async () => {
+  const clock = new VirtualClock(noon);
+  const attempts = new SyncAttempts({ clock, signal: AbortSignal.abort() });
+  const row = { job: 'orders', next_at: noon + second } as RetryRow;
+  const late = clock.sleep(minute).then(() => 'late');
+  expect(await clock.drive(Promise.race([attempts.wait({ name: 'orders' } as Job, row), late]))).toBe('stopped');
 });
