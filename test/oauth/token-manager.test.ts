@@ -142,8 +142,9 @@ describe("a user's login", () => {
       expect(redact(`sent ${token.access_token}`)).toBe('sent [redacted]');
       await desk.entry.tokenManager.refused(token);
     }
-    expect(redact(tokens[0]!)).toBe(tokens[0]);
-    expect(redact(tokens[5]!)).toBe('[redacted]');
+    // Another process may still be using the token before the newest one.
+    const isShown = tokens.map((token) => redact(token) === token);
+    expect(isShown).toEqual([true, true, true, false, false, false]);
   });
 
   it('keeps using its current token while the vendor is unavailable', async () => {

@@ -96,6 +96,8 @@ describe('a service whose clock is changed', () => {
     await nextDay(given);
     await given.source();
     await set(given, '2026-06-01T15:00:00Z');
+    const today = await rows(given, 'account-stats', '2026-06-01T12:00:00Z', '2026-06-01T12:00:00Z');
+    expect(today.map((row) => row.no_of_data_sources)).toEqual(['1']);
     await nextDay(given);
     expect(await rows(given, 'account-stats', '2026-06-01T12:00:00Z', '2026-06-01T12:00:00Z')).toMatchObject([
       { calendar_date: '2026-06-01', no_of_data_sources: '1' },

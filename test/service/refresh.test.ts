@@ -273,6 +273,16 @@ describe('a bulk refresh', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('refreshes a data source once, even if the request names it twice', async () => {
+    const { pull, asked } = pulling(() => ['[1]']);
+    const given = await bench({ pull });
+    const id = await given.source();
+    const answer = await given.call('POST', '/datasources/@/refresh', { body: { datasources: [id, id] } });
+    expect(answer.body.data).toMatchObject({ total_instances_requested: 1, total_instances_queued: 1 });
+    await until(async () => (await instanceOf(given, id)).date_last_refresh !== null);
+    expect(asked).toHaveLength(1);
+  });
+
   it('that is fully queued reports no failure', async () => {
     const given = await bench({ pull: pulling(() => ['[1]']).pull });
     const datasources = [await given.source(), await given.source()];

@@ -87,5 +87,5 @@ function dayIsSpent(allowance: number, wait: number): ApiError {
 }
 
 function retryAfter(milliseconds: number): Record<string, string> {
-  return { 'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))) };
+  return { 'retry-after': String(Math.ceil(milliseconds / 1000)) };
 }
