@@ -89,7 +89,7 @@ export class PageSeries {
     let last: Fields | undefined;
     for await (const piece of reply.verdict === 'empty' ? [] : recordsOf(reply, stream, scope)) {
       count += piece.count;
-      last = piece.last ?? last;
+      last = piece.last;
       yield { records: this.#distinct?.fresh(piece.records) ?? piece.records, count: piece.count, page };
     }
     const turn = this.#pager.next({ answer: reply.answer, records: count, last });

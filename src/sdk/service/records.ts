@@ -23,7 +23,7 @@ export interface RecordPiece {
   readonly last: Fields | undefined;
 }
 
-/** A reply's records, in chunks. */
+/** A reply's records, in chunks of at least one record. */
 export async function* recordsOf(reply: Reply, stream: RecordRules, scope: Scope): AsyncGenerator<RecordPiece> {
   const { each, only } = stream;
   for await (const chunk of chunksOf(reply, stream, scope)) {

@@ -109,6 +109,16 @@ describe("the end of a service's pages", () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('is a page without records after the reported total, even if it has another token', async () => {
+    const routes = pagesAre([
+      { data: ids(0, 2), next: 2, total: 2 },
+      { data: [], next: 3, total: 2 },
+      { data: [], next: 4, total: 2 },
+    ]);
+    const { rows, asked } = await run(byToken({ total: 'total' }), { routes });
+    expect([rows, asked.length]).toEqual([numbers(0, 2), 2]);
+  });
+
   it("isn't assumed from a repeated page without records, which causes an error", async () => {
     let asked = 0;
     const routes: Routes = { 'GET /v1/things': () => ({ json: { data: [], more: ++asked > 0 } }) };
