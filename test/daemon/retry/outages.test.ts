@@ -49,6 +49,20 @@ describe("a run's attempts end", () => {
     expect(away.asked.filter((at) => at >= noon + hour)).toHaveLength(second!.attempts);
   });
 
+  it("at the next firing, even while they wait for another job's probe of the source", async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + hour);
+    const probing = job({ name: 'probing', cron: '0 12 * * *', retry: { ...usual, firstMs: 5 * second } });
+    const { named } = await live(configWith(probing, job({ cron: '0,5 12 * * *', n: 1 })));
+    await pass(minute + 2 * second);
+    away.takesMs = 20 * minute;
+    await pass(6 * minute);
+    expect(away.source.open).toBe(2);
+    expect(named('run.finished')).toMatchObject([
+      { facts: { job: 'orders', outcome: 'failed', attempts: 1, clock: noon + 5 * minute } },
+    ]);
+  });
+
   it('after the time in `within`, counted from the first attempt', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 9 * hour);
