@@ -2,9 +2,12 @@
  * A row's format in a segment: an eight-byte header, the key and the version (both as sortable bytes), then the cells.
  * Cells of columns that were added later are absent.
  *
- * | bytes | what | |-------|------------------------------------------------------------------| | 4 | size of the whole
- * record | | 2 | size of the key | | 2 | size of the version; the highest bit: the row is a deletion | | 1 … 5 | before
- * each cell: 0 for null, else its size plus one, or 252 and the size in four bytes |
+ * | bytes | content                                                                                 |
+ * |-------|-----------------------------------------------------------------------------------------|
+ * | 4     | size of the whole record                                                                |
+ * | 2     | size of the key                                                                         |
+ * | 2     | size of the version; the highest bit is set if the row is a deletion                    |
+ * | 1 … 5 | before each cell: 0 for null, else its size plus one, or 252 and the size in four bytes |
  *
  * All numbers are little-endian.
  */

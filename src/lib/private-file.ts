@@ -59,7 +59,10 @@ export function openNoLink(path: string): number {
   throw new Error(`${path} is not a regular file`);
 }
 
-/** Ensures that the file exists and that only its owner can access it. Throws like the two functions above. */
+/**
+ * Ensures that the file exists and that only its owner can access it. Throws like {@link createPrivateFile} and
+ * {@link openPrivateFile}.
+ */
 export function ensurePrivateFile(path: string): void {
   closeSync(openOrCreate(path));
 }

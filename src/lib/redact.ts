@@ -7,14 +7,14 @@
 export const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature|\bsig\b/i;
 
 const mark = '[redacted]';
-/** Shorter values would redact ordinary text ("a", "1"), and aren't worth hiding. */
+/** Minimum length of a secret. Redacting shorter values, such as "a" or "1", would garble ordinary text. */
 const shortestSecret = 4;
-/** A shorter partial form of a secret would often match by chance. */
+/** Minimum length of a partial form of a secret. Shorter ones would often match by chance. */
 const shortestPart = 8;
 /** A line of a multi-line secret that is at least this long is a secret by itself. */
 const shortestLine = 16;
 const forms = new Set<string>();
-/** Longest first; undefined if it must be sorted again. */
+/** All forms, longest first; undefined if they must be sorted again. */
 let ordered: readonly string[] | undefined;
 
 /**
@@ -33,13 +33,13 @@ export function registerEncodedSecret(written: string): void {
   try {
     registerSecret(decodeURIComponent(written));
   } catch {
-    // Not percent-encoded, so registering it as written is enough.
+    // The text isn't percent-encoded, so registering it as written is enough.
   }
 }
 
 /**
- * Removes a secret that is no longer valid, such as a replaced token. Otherwise a process that runs for months would
- * search for thousands of them in every line.
+ * Removes a secret that is no longer valid, such as a replaced token. Otherwise, a process that runs for months would
+ * search every line for thousands of old secrets.
  */
 export function retireSecret(value: string): void {
   for (const shape of shapesOf(value)) forms.delete(shape);
@@ -56,7 +56,7 @@ function shapesOf(value: string): string[] {
   return texts.flatMap((text) => [...writtenShapes(text), ...encodedShapes(text)]);
 }
 
-/** Escaped forms in various text formats. */
+/** A secret's escaped forms in various text formats. */
 function writtenShapes(text: string): string[] {
   const quoted = JSON.stringify(text).slice(1, -1);
   const percent = [
@@ -90,12 +90,12 @@ function writtenShapes(text: string): string[] {
   ];
 }
 
-/** RFC 6749 (2.3.1) requires this encoding for Basic credentials, before base64. */
+/** Percent-encodes all punctuation, as RFC 6749 (2.3.1) requires for Basic credentials before base64. */
 function everySignEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[-_.!~*'()]/g, (sign) => `%${hexOf(sign)}`);
 }
 
-/** Byte encodings, including those of form-encoded text. */
+/** The base64 and hex forms of a secret and of its percent-encoded forms. */
 function encodedShapes(text: string): string[] {
   return [...new Set([text, encodeURIComponent(text), everySignEncoded(text)])].flatMap(byteShapes);
 }
@@ -126,8 +126,8 @@ export function redact(text: string): string {
 }
 
 /**
- * The beginning of text from outside, on one line. Redacts before cutting, because half a secret would not be
- * recognized.
+ * The beginning of text from outside, on one line. Redacts it before truncating it, because a truncated secret would
+ * not be recognized.
  */
 export function excerpt(text: string, most: number): string {
   return cutText(redact(text).replaceAll(/\s+/g, ' ').trim(), most);
@@ -154,14 +154,14 @@ export function excerptAt(text: string, from: number, to: number): string {
 }
 
 /**
- * The first `most` characters of text from outside, for showing or searching later. If a secret was cut off, its
+ * The first `most` characters of text from outside, which may be shown or searched later. If a secret was cut off, its
  * beginning is removed too.
  */
 export function beginningOf(text: string, most: number): string {
   return text.length > most ? excerptAt(text.slice(0, most), 0, most) : text;
 }
 
-/** Like {@link excerptAt}, for bytes `from` to `to` of UTF-8. */
+/** Like {@link excerptAt}, for the bytes `from` to `to` of UTF-8 text. */
 export function excerptOfBytes(bytes: Buffer, from: number, to: number): string {
   const start = bytes.toString('utf8', 0, Math.max(0, from)).length;
   return excerptAt(bytes.toString('utf8'), start, start + bytes.toString('utf8', Math.max(0, from), to).length);

@@ -1,12 +1,12 @@
 import type { RunWarning } from './run-warnings.ts';
 
-/** Replaces a character that can't be represented. */
+/** The character that is written instead of one that can't be represented. */
 export const replacementCharacter = '\ufffd';
 
 export interface ReplacedCharacter {
   /** Half of a surrogate pair, or a character that a format doesn't support. */
   readonly codePoint: number;
-  /** 1-based, within the run or the input. */
+  /** 1-based row number within the run or the input. */
   readonly row: number;
   readonly column: string;
 }
@@ -19,14 +19,14 @@ export class ReplacedCharacters {
   #count = 0;
   #first: ReplacedCharacter | undefined;
 
-  /** `first` is called only for the first replacement. */
+  /** Counts replaced characters. `first` is called only for the first one. */
   add(count: number, first: () => ReplacedCharacter): void {
     if (count === 0) return;
     this.#count += count;
     this.#first ??= first();
   }
 
-  /** Undefined if nothing was replaced. */
+  /** A warning about the replaced characters; undefined if there were none. */
   get warning(): RunWarning | undefined {
     if (this.#first === undefined) return undefined;
     const { codePoint, row, column } = this.#first;

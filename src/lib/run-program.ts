@@ -6,7 +6,7 @@ const limits = { timeout: 10_000, maxBuffer: 1024 * 1024 };
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The standard output of a program, or why it failed. */
+/** A program's standard output, or why it failed. */
 export type ProgramResult =
   | { readonly ok: true; readonly output: string }
   | { readonly ok: false; readonly reason: string; readonly isMissing?: boolean };

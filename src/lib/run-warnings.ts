@@ -13,13 +13,16 @@ export interface RunWarning {
   readonly seen?: string;
   /** The command or edit that fixes the problem. */
   readonly next?: string;
-  /** Rows may be missing or duplicated: `guards: {complete: true}` makes the run fail. */
+  /** True if rows may be missing or duplicated. With `guards: {complete: true}`, such a warning makes the run fail. */
   readonly incomplete?: true;
-  /** Values differ from the source's characters: `guards: {exact: true}` makes the run fail. */
+  /**
+   * True if values differ from the source's characters. With `guards: {exact: true}`, such a warning makes the run
+   * fail.
+   */
   readonly replaced?: true;
 }
 
-/** A source may warn once per row; the first few are enough. */
+/** Maximum number of warnings per run. A source may warn once per row, but the first few warnings are enough. */
 const maxWarnings = 20;
 
 /** Collects a run's warnings: redacted, without duplicates, and at most {@link maxWarnings} of them. */
@@ -38,7 +41,7 @@ export class RunWarnings {
   }
 
   /**
-   * Bound, so it can be passed as a function.
+   * Adds a warning. This function is bound, so it can be passed to other code.
    * @throws Problem if rows may be incomplete or characters were replaced, and one of the job's guards forbids that
    */
   readonly add = (given: RunWarning): void => {
@@ -65,7 +68,7 @@ export class RunWarnings {
   }
 }
 
-/** The warning as an error, for a job with the guard. */
+/** The warning as an error, for a job whose guard forbids it. */
 function refusedBy(guard: 'complete' | 'exact', { code, message, seen, next }: RunWarning): Problem {
   return new Problem({
     code,

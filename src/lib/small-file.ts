@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 export const smallBytes = 64 * 1024;
 
 /**
- * Reads a file that should have `bytes` bytes, at most {@link smallBytes}. Undefined if its size differs. Throws the
+ * Reads a file that should have `bytes` bytes (at most {@link smallBytes}). Undefined if its size differs. Throws the
  * system's error.
  */
 export function readSmallFile(path: string, bytes: number): Buffer | undefined {

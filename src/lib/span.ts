@@ -1,4 +1,4 @@
-/** Durations as people write them: `90s`, `15m`, `36h`, `2d`, `1w`, or combined, `1h30m`. */
+/** The units of durations, which people write as `90s`, `15m`, `36h`, `2d` or `1w`, or combined, as in `1h30m`. */
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const unitWords: readonly (readonly [RegExp, string])[] = [

@@ -12,15 +12,15 @@ export const schemaQuery =
   "select type, name, sql from sqlite_schema where sql is not null and name not like 'sqlite\\_%' escape '\\'";
 
 /**
- * A hash of the actual tables, independent of the migration history, because a version number in the database only
- * records what its creator believed. Ignores white space and column order.
+ * A hash of the actual tables, independent of the migration history, because a version number in the database doesn't
+ * prove what its tables look like. Ignores white space and column order.
  */
 export function schemaHash(entries: readonly SchemaEntry[]): string {
   const texts = entries.map((entry) => `${nameOf(entry)}: ${partsOf(entry.sql).join('; ')}`).sort();
   return createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 16);
 }
 
-/** Descriptions of differences from the wanted schema, such as `table sends lacks "days" text`. Only the first few. */
+/** Describes the first few differences from the wanted schema, such as `table sends lacks "days" text`. */
 export function schemaDifferences(found: readonly SchemaEntry[], wanted: readonly SchemaEntry[]): string[] {
   const [is, shouldBe] = [byName(found), byName(wanted)];
   const names = [...new Set([...is.keys(), ...shouldBe.keys()])];

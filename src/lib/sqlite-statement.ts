@@ -13,7 +13,10 @@ const changesSchema = /^\s*(?:create|alter|drop)\b/i;
 /** Text that may follow a statement without counting as a second one. */
 const nothing = /^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/;
 
-/** First literals, names and comments, in which `?` isn't a parameter; then numbered or named parameters. */
+/**
+ * Matches literals, names and comments first, because a `?` in them isn't a parameter, and then numbered or named
+ * parameters.
+ */
 const tokens =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\?(\d*)|([:@#$][\w$\u0080-\uffff]+)/g;
 
@@ -42,7 +45,7 @@ export class PreparedStatement {
     raw.setReturnArrays(true);
   }
 
-  /** Whether the statement returns columns, even without rows. */
+  /** Whether the statement returns columns, even if it returns no rows. */
   get isReader(): boolean {
     return this.#names.length > 0;
   }
@@ -99,7 +102,7 @@ export class PreparedStatement {
   }
 }
 
-/** `sourceSQL` ends where SQLite stopped parsing. */
+/** Throws if the text contains a second statement. `sourceSQL` ends where SQLite stopped parsing. */
 function refuseSecondStatement(raw: StatementSync, sql: string): void {
   if (nothing.test(sql.slice(raw.sourceSQL.length))) return;
   throw new RangeError('The SQL contains more than one statement');

@@ -17,7 +17,7 @@ export interface SqliteOptions {
 
 const { SQLITE_OK: allow, SQLITE_DENY: deny } = constants;
 
-/** More pages than any database has, so that it's copied in one step. */
+/** More pages than any database has, so that a backup copies all of them in one step. */
 const allPages = 0x7fffffff;
 
 /** Page cache size in KiB. */
@@ -38,13 +38,13 @@ export class SqliteDatabase {
     this.file = file === ':memory:' ? file : resolve(file);
     this.#db = new DatabaseSync(placeOf(this.file, mustExist && !readOnly), { readOnly, timeout: busyTimeoutMs });
     try {
-      // This reads the file, so a damaged file or another program's file fails here.
+      // This pragma reads the file, so a damaged file or another program's file causes an error here.
       this.#db.exec(`pragma cache_size = -${cacheKb}`);
     } catch (thrown) {
       this.#db.close();
       throw thrown;
     }
-    // VACUUM INTO attaches its target, and writes it even if the database is read-only.
+    // Don't allow ATTACH: VACUUM INTO attaches its target, and writes to it even if the database is read-only.
     if (readOnly) this.#db.setAuthorizer((action) => (action === constants.SQLITE_ATTACH ? deny : allow));
   }
 
@@ -68,7 +68,7 @@ export class SqliteDatabase {
     return this.prepare(`pragma ${text}`).value();
   }
 
-  /** Runs `work` in a transaction. Can be nested. */
+  /** Runs `work` in a transaction. Transactions can be nested. */
   transaction<T>(work: () => T, mode: 'immediate' | 'exclusive' = 'immediate'): T {
     const isNested = this.#db.isTransaction;
     this.#db.exec(isNested ? 'savepoint nested' : `begin ${mode}`);
@@ -82,7 +82,10 @@ export class SqliteDatabase {
     }
   }
 
-  /** SQLite rolls back by itself on some errors, such as a full disk. The original error must not be replaced. */
+  /**
+   * Rolls back, unless SQLite has already done so, as it does after some errors, such as a full disk. Never throws,
+   * because that would replace the original error.
+   */
   #rollBack(isNested: boolean): void {
     if (!this.#db.isTransaction) return;
     try {
@@ -92,7 +95,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Copies the database as of one instant into a new file. */
+  /** Copies a consistent snapshot of the database to a new file. */
   async backup(to: string): Promise<void> {
     await backup(this.#db, resolve(to), { rate: allPages });
   }
@@ -102,7 +105,7 @@ export class SqliteDatabase {
   }
 }
 
-/** SQLite treats a name that starts with `file:` as a URI; an absolute path never does. */
+/** SQLite treats a name that starts with `file:` as a URI; an absolute path never starts like that. */
 function placeOf(file: string, mustExist: boolean): string | URL {
   if (!mustExist || file === ':memory:') return file;
   const url = pathToFileURL(file);

@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Resolves when an open file's bytes would survive a power loss. */
+/** Syncs an open file, so that its bytes survive a power loss. */
 export const syncDescriptor: (descriptor: number) => Promise<void> = promisify(fsync);
 
 /**
- * Resolves when a file's bytes, or a folder's entries, would survive a power loss. A rename survives one only after the
+ * Syncs a file's bytes or a folder's entries, so that they survive a power loss. A rename survives it only after the
  * parent folder is synced. Opening a path needs no disk access, so only the sync runs on the thread pool.
  */
 export async function syncPath(path: string): Promise<void> {
@@ -19,11 +19,11 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Resolves when a folder and everything in it would survive a power loss. */
+/** Syncs a folder and everything in it, so that they survive a power loss. */
 export async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    // One at a time: opening thousands of files at once would exceed the process's limit.
+    // Sync one entry at a time, because opening thousands of files at once would exceed the process's limit.
     await (entry.isDirectory() ? syncTree(path) : syncPath(path));
   }
   await syncPath(folder);

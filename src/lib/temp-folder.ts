@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFilesProblem, Problem } from './problem.ts';
 
-/** Errors that waiting doesn't fix: a missing path, not a folder, no permission, read-only. */
+/** Errors that don't go away with time, such as a missing path, missing permissions or a read-only file system. */
 const permanent: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG']);
 
 /**

@@ -16,7 +16,8 @@ const two = (count: number): string => String(count).padStart(2, '0');
 let shownZone = 'UTC';
 
 /**
- * Sets the IANA zone in which people see times: the config's. JSON and other machine-readable documents stay in UTC.
+ * Sets the IANA time zone in which times are shown to people, as set in the config. JSON and other machine-readable
+ * documents stay in UTC.
  */
 export function showTimesIn(zone = 'UTC'): void {
   shownZone = zone;

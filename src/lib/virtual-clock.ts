@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Clock } from './clock.ts';
 
 interface Sleeper {
-  /** Milliseconds since the clock was created. */
+  /** Wake-up time, in milliseconds since the clock was created. */
   readonly at: number;
   wake(): void;
 }
@@ -18,7 +18,7 @@ const unfinished: ReadonlySet<string> = new Set([
   'Immediate',
   'ProcessWrap',
 ]);
-/** Number of ticks in which to poll pending work; after that, it's polled once a millisecond. */
+/** For this many ticks, pending work is polled on each tick; after that, once a millisecond. */
 const quickTurns = 20;
 /**
  * Simulates a machine that has been up for a while, because a monotonic clock near zero looks like a machine that just
@@ -45,7 +45,7 @@ export class VirtualClock implements Clock {
     this.#start = start;
   }
 
-  /** Whole milliseconds, like a real wall clock. */
+  /** The time in whole milliseconds, like a real wall clock. */
   now(): number {
     return this.#start + Math.floor(this.#elapsed);
   }
@@ -72,7 +72,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Stops time until the returned function is called, for real work in progress that isn't visible here. */
+  /** Stops time until the returned function is called. Use it for real work that the clock can't detect. */
   hold(): () => void {
     if (this.#held === 0) this.#free = Promise.withResolvers();
     this.#held += 1;
@@ -99,7 +99,10 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Polling costs as much as the work itself, so holders notify the clock, and the disk is polled rarely. */
+  /**
+   * Waits until the program is idle. Polling costs as much as the work itself, so holders notify the clock, and the
+   * disk is polled rarely.
+   */
   async #rest(): Promise<void> {
     for (let turns = 1; ; turns++) {
       if (this.#held > 0) await this.#free.promise;

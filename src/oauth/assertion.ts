@@ -67,7 +67,7 @@ async function readAccountFile(file: string, { clientId }: Login): Promise<Signe
   try {
     fields = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
   } catch (cause) {
-    // A JSON syntax error's message contains a part of the file.
+    // The message is replaced, because a JSON syntax error's message contains part of the file.
     const reason = cause instanceof SyntaxError ? 'it is not JSON' : (cause as Error).message;
     throw accountFileFault(file, `cannot be read: ${reason}`);
   }

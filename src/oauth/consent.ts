@@ -25,7 +25,7 @@ export class Consent {
     this.#verifier = given.verifier;
   }
 
-  /** `redirectUri`: where the browser returns, exactly as registered with the vendor. */
+  /** `redirectUri`: the URL to which the browser is redirected, exactly as registered with the vendor. */
   static async begin(login: Login, redirectUri: string): Promise<Consent> {
     const { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } = await import(
       'oauth4webapi'

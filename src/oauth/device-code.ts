@@ -8,14 +8,14 @@ export interface DeviceCode {
   /** The user code, which the person enters at `address`. */
   readonly userCode: string;
   readonly address: string;
-  /** The address with the code included. */
+  /** The address, including the user code. */
   readonly fullAddress?: string;
   readonly lifetimeMs: number;
   /** Minimum polling interval. */
   readonly intervalMs: number;
 }
 
-/** Defaults: a common lifetime, and the interval of section 3.2. */
+/** Defaults for values that a response lacks: a common lifetime, and the polling interval from section 3.2. */
 const usualLifetimeSeconds = 600;
 const usualIntervalSeconds = 5;
 
@@ -42,7 +42,7 @@ export function readDeviceCode(
   };
 }
 
-/** A person opens the address, so it must be a web page. */
+/** The address as a URL; undefined if it isn't an HTTP address. A person opens it in a browser. */
 function addressOf(value: unknown): string | undefined {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;

@@ -6,7 +6,7 @@ import { TokenRefusal } from './refusal.ts';
 import type { TokenClient } from './token-client.ts';
 import type { TokenResponse } from './token-response.ts';
 
-/** RFC 8628 section 3.5: after `slow_down`, the polling interval increases by this much. */
+/** After a `slow_down` error, the polling interval increases by this much (RFC 8628 section 3.5). */
 const slowerMs = 5000;
 const maxPauseMs = 60_000;
 

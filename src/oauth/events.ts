@@ -1,6 +1,6 @@
 /** Token events. Each is emitted after the step that it names, and none contains a token. */
 export type LoginEvents = {
-  /** A token request is about to be sent, which has been recorded on disk (write-ahead). */
+  /** A token request is about to be sent. This has already been recorded on disk (write-ahead). */
   'token.asked': { readonly login: string; readonly grant: string };
   /** The vendor returned a token that isn't on disk yet. */
   'token.answered': { readonly login: string };

@@ -26,14 +26,17 @@ export class EncryptionKeys {
     this.file = join(folder, 'login.key');
   }
 
-  /** The encryption key. Creates the key file if it doesn't exist and no key is configured. */
+  /** The key to encrypt with. If no key is configured, it's the one in the key file, which is created if necessary. */
   current(): EncryptionKey {
     const { current } = this.#given;
     if (current !== undefined) return keyOf(current);
     return keyOf(readKeyFile(this.file) ?? makeKeyFile(this.file));
   }
 
-  /** The key with that ID, among the configured keys, the former ones and the key file; undefined if unknown. */
+  /**
+   * The key with that ID, from the configured key, the former ones and the key file; undefined if none of them has the
+   * ID.
+   */
   find(id: string): EncryptionKey | undefined {
     const { current, former } = this.#given;
     const texts = [current, ...former, readKeyFile(this.file)].filter((text) => text !== undefined);
@@ -63,7 +66,7 @@ function readKeyFile(file: string): string | undefined {
   }
 }
 
-/** Atomic: if two processes create the file together, both use the first one's key. */
+/** Creates the key file atomically: if two processes create it at the same time, both use the first one's key. */
 function makeKeyFile(file: string): string {
   const draft = `${file}.${process.pid}`;
   const text = randomBytes(32).toString('base64');

@@ -10,7 +10,7 @@ export function isLocal(redirectUri: string): boolean {
   return protocol === 'http:' && localNames.includes(hostname);
 }
 
-/** Handles a redirect: `done` if it was the expected response, after which no other one is accepted. */
+/** Handles a redirect. Returns `done` if it was the expected response; after that, no other response is accepted. */
 export type OnAnswer = (address: URL) => Promise<'done' | 'not ours'>;
 
 /**
@@ -48,7 +48,10 @@ export class Listener {
     return new Listener(server, url.href);
   }
 
-  /** Resolves with the first redirect that `redeem` accepts, or rejects with its error; the listener is then closed. */
+  /**
+   * Resolves with `redeem`'s result for the first redirect that it accepts, or rejects with its error. Then the
+   * listener is closed.
+   */
   wait<T>(redeem: (address: URL) => Promise<T> | undefined, signal: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#onAnswer = async (address) => {
@@ -68,7 +71,7 @@ export class Listener {
     });
   }
 
-  /** Also closes the browser's unused connections, which Node doesn't consider idle. */
+  /** Closes the listener and the browser's unused connections, which Node doesn't consider idle. */
   close(): void {
     this.#server.close();
     this.#server.closeIdleConnections();
@@ -91,7 +94,8 @@ export class Listener {
 }
 
 /**
- * The URL contains the code, so the page must not be cached or sent as a referrer. It shows nothing from the request.
+ * Sends the page that the browser shows. The page's URL contains the code, so the page must not be cached, and its URL
+ * must not be sent as a referrer. The page contains nothing from the request.
  */
 function answer(response: ServerResponse, status: number, text: string): void {
   const headers = {

@@ -1,10 +1,13 @@
 import { Problem } from '../lib/problem.ts';
 import type { Store } from '../state/store.ts';
 
-/** Maximum wait for a renewal in another process; its request times out earlier. */
+/** Maximum wait for a renewal in another process. The other process's request times out earlier. */
 const maxWaitMs = 60_000;
 
-/** Runs `work` under a login's lease. Leases of dead processes don't count. Throws `LOGIN_BUSY`. */
+/**
+ * Runs `work` under a login's lease. Leases of dead processes don't count. Throws `LOGIN_BUSY` if another process keeps
+ * the lease for too long.
+ */
 export async function withLoginLease<T>(name: string, { store }: { store: Store }, work: () => Promise<T>): Promise<T> {
   const lease = await store.leases.wait(`login:${name}`, { forMs: maxWaitMs });
   if (lease === undefined) throw busy(name);

@@ -4,7 +4,7 @@ import { instantText } from '../lib/time-text.ts';
 import type { LoginRow } from '../state/tables.ts';
 import type { TokenRefusal } from './refusal.ts';
 
-/** The command that fixes these problems; callers that know the source insert its name. */
+/** The command that fixes login problems. Callers that know the source insert its name. */
 export const loginCommand = (source: string): string => `sluice login ${source}`;
 
 /** No one has logged in yet, or the vendor has ended the grant. */
@@ -64,7 +64,7 @@ export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
   });
 }
 
-/** An unknown error never ends a login. */
+/** The vendor returned an unknown error, which never ends a login. */
 export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_REFUSED',

@@ -43,7 +43,7 @@ export class LoginRegistry {
     this.keys = new EncryptionKeys(given.sealKeys ?? { former: [] }, given.store.folder);
   }
 
-  /** The token manager for a source; undefined if it doesn't use OAuth. */
+  /** The token manager for a source; undefined if the source doesn't use OAuth. */
   of(source: Named): TokenManager | undefined {
     return this.entry(source)?.tokenManager;
   }

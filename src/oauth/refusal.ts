@@ -2,7 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import { excerpt } from '../lib/redact.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 
-/** What a refused token request says about the grant: it has ended, our request was wrong, or unknown. */
+/** What the refusal of a token request means: the grant has ended, our request was wrong, or it's unknown. */
 export type RefusalReason = 'ended' | 'client' | 'unknown';
 
 interface RefusalOptions {
@@ -19,9 +19,9 @@ export class TokenRefusal extends Error {
   readonly error: string;
   readonly status: number;
   readonly meaning: RefusalReason;
-  /** The secret or the grant itself was refused, rather than the scope, grant type or request. */
+  /** Whether the secret or the grant itself was refused, and not the scope, grant type or request. */
   readonly isOfLogin: boolean;
-  /** How far the vendor's clock is ahead of ours, in milliseconds, if the response had a date. */
+  /** How far the vendor's clock is ahead of ours, in milliseconds; undefined if the response had no date. */
   readonly clockAhead: number | undefined;
 
   constructor(given: RefusalOptions) {
@@ -35,9 +35,9 @@ export class TokenRefusal extends Error {
   }
 }
 
-/** RFC 6749 section 5.2 and OpenID Connect Core section 3.1.2.6: the grant has ended. */
+/** Error codes that mean that the grant has ended (RFC 6749 section 5.2, OpenID Connect Core section 3.1.2.6). */
 const ended = ['invalid_grant', 'interaction_required', 'login_required', 'consent_required', 'access_denied'];
-/** RFC 6749 section 5.2, RFC 8707: the config is wrong; the grant is still valid. */
+/** Error codes that mean that the config is wrong, but the grant is still valid (RFC 6749 section 5.2, RFC 8707). */
 const client = [
   'invalid_client',
   'unauthorized_client',

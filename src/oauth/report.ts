@@ -9,9 +9,9 @@ export interface LoginReport {
   /** The sources that use the login; empty if it's no longer in the config. */
   readonly sources: readonly string[];
   /**
-   * `good`; `ends soon`: the login expires within a week and can't be renewed without a person; `not yet used`: the
-   * first run will get a token automatically; `needs a person`: no one has logged in, or the token can't be renewed;
-   * `refused`: the vendor ended the grant; `unused`: the login isn't in the config.
+   * `ends soon`: the login expires within a week and can't be renewed without a person. `not yet used`: the first run
+   * will get a token automatically. `needs a person`: no one has logged in, or the token can't be renewed. `refused`:
+   * the vendor ended the grant. `unused`: the login isn't in the config. `good`: none of the above.
    */
   readonly state: 'good' | 'ends soon' | 'not yet used' | 'needs a person' | 'refused' | 'unused';
   readonly grant?: Login['grant'];
@@ -27,7 +27,7 @@ export interface LoginReport {
 /** A login that only a person can renew is reported this long before it expires. */
 const soonMs = 7 * 86_400_000;
 
-/** All logins in a config, and stored ones that aren't in it. Doesn't decrypt tokens or send requests. */
+/** Reports all logins in a config, and stored logins that aren't in it. Doesn't decrypt tokens or send requests. */
 export async function reportLogins(
   sources: Iterable<Source>,
   store: Store | undefined,
@@ -46,7 +46,7 @@ export async function reportLogins(
   return [...known, ...unused];
 }
 
-/** Whether the login's sources can't be read now, or won't be within a week, unless a person logs in. */
+/** Whether a person must log in, now or within a week, so that the login's sources can be read. */
 export function needsPerson({ state }: LoginReport): boolean {
   return state === 'needs a person' || state === 'refused' || state === 'ends soon';
 }

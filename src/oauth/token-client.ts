@@ -32,8 +32,8 @@ export class TokenClient {
   }
 
   /**
-   * Exchanges the authorization code for a token (RFC 6749 section 4.1.3), and that for a long-lived one if the vendor
-   * requires it.
+   * Exchanges the authorization code for a token (RFC 6749 section 4.1.3). If the vendor requires it, also exchanges
+   * that token for a long-lived one.
    */
   async redeem(code: string, { redirectUri, verifier }: Redeeming): Promise<TokenResponse> {
     const proof: Form = verifier === undefined ? {} : { code_verifier: verifier };
@@ -47,7 +47,7 @@ export class TokenClient {
     return this.#ask('refresh_token', { refresh_token: refreshToken }, refresh_url);
   }
 
-  /** Grants that don't need a person: client credentials, a signed assertion, or a username and password. */
+  /** Gets a token without a person: with client credentials, a signed assertion, or a username and password. */
   async grantAlone(): Promise<TokenResponse> {
     const { grant, username = '', password = '' } = this.#options.login;
     if (grant === 'jwt_bearer') return this.#byAssertion(this.#scope());
@@ -55,7 +55,7 @@ export class TokenClient {
     return this.#ask('client_credentials', this.#scope());
   }
 
-  /** Requests a device code; the vendor must support them. */
+  /** Requests a device code. The vendor must support device codes. */
   async askCode(): Promise<DeviceCode> {
     const { url, parameters, lifetime_seconds } = this.#options.login.description.device!;
     const fields = await this.#send(url, { ...this.#scope(), ...parameters }, 'code');
@@ -70,7 +70,7 @@ export class TokenClient {
     return this.#ask(grant_type, { [code_parameter]: deviceCode });
   }
 
-  /** Revokes a token at the vendor's endpoint (RFC 7009); false if the vendor has none. */
+  /** Revokes a token at the vendor's endpoint (RFC 7009). Returns false if the vendor has no such endpoint. */
   async revoke(token: string): Promise<boolean> {
     const { revoke_url } = this.#options.login.description;
     if (revoke_url === undefined) return false;
@@ -83,7 +83,10 @@ export class TokenClient {
     return scopes.length === 0 ? {} : { scope: scopes.join(description.scope_separator ?? ' ') };
   }
 
-  /** Google reads the scopes from the assertion, others from the request, so both contain them. */
+  /**
+   * Gets a token for a signed assertion. Google reads the scopes from the assertion, and other vendors from the
+   * request, so both contain them.
+   */
   async #byAssertion(scope: Form): Promise<TokenResponse> {
     const { login, folder, clock } = this.#options;
     const { description } = login;
@@ -128,8 +131,8 @@ export class TokenClient {
 }
 
 /**
- * Following RFC 6749 section 2.3.1, sends the ID and secret form-encoded in Basic, or plain in the body. Without a
- * secret, sends only the ID. A secret used for signing is never sent.
+ * Adds the client ID and secret according to RFC 6749 section 2.3.1: form-encoded in a Basic header, or as fields of
+ * the body. Without a secret, adds only the ID. A secret that is used for signing is never sent.
  */
 function authenticate(login: Login, body: URLSearchParams): { authorization?: string } {
   const { clientId, clientSecret, description, grant } = login;

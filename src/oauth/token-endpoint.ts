@@ -13,7 +13,7 @@ export type ExpectedAnswer = 'token' | 'code' | 'nothing';
 
 const fieldOf = { token: 'access_token', code: 'device_code' } as const;
 
-/** A request as the client library would send it: a form. */
+/** A form as the client library would send it. */
 export interface FormRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly fields: URLSearchParams;
@@ -58,7 +58,9 @@ interface Styled {
   readonly body?: string;
 }
 
-/** The fields as a form, as JSON, or in the query, sent by POST or GET. */
+/**
+ * Formats the request in the vendor's style: with the fields as a form, as JSON or in the query, sent by POST or GET.
+ */
 function inStyle(address: string, { headers, fields }: FormRequest, description: OAuthDescription): Styled {
   const { token_parameters = {}, token_method = 'POST', token_request = 'form' } = description;
   for (const [name, value] of Object.entries(token_parameters)) fields.set(name, value);

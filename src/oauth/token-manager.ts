@@ -27,7 +27,10 @@ const aheadMs = 5 * 60_000;
 const aheadShare = 0.2;
 /** Pause after a failed token request; a token that's still valid is used in the meantime. */
 const holdMs = 15_000;
-/** Maximum number of retries of a token request, within the minute that others wait for the lease. */
+/**
+ * Maximum number of retries of a token request. All retries must fit into the minute for which other processes wait for
+ * the lease.
+ */
 const maxRepeats = 3;
 const repeatMs = 20_000;
 /** A token that can't be renewed isn't returned if it expires sooner than this. */
@@ -94,7 +97,7 @@ export class TokenManager implements TokenSource {
     }
   }
 
-  /** Another process may have renewed the token while we waited for the lease. */
+  /** Renews the token under the lease, unless another process has renewed it while we waited for the lease. */
   async #renewWithLease(): Promise<Token> {
     const kept = await this.#options.tokenStore.load();
     const usable = this.#useStored(kept);
@@ -178,7 +181,7 @@ export class TokenManager implements TokenSource {
     return whole;
   }
 
-  /** The problem for a refusal. Recorded only if it ends the grant itself. */
+  /** Throws the problem for a refusal. The refusal is recorded only if it ends the grant itself. */
   async #explain(thrown: unknown, kept: StoredTokens | undefined): Promise<never> {
     const { login, store, emit } = this.#options;
     if (!(thrown instanceof TokenRefusal)) throw thrown;
@@ -236,13 +239,13 @@ export class TokenManager implements TokenSource {
     return problem;
   }
 
-  /** A string that changes when the login's secrets change, because they may be read again while the process runs. */
+  /** A string that changes with the login's secrets, which may be read again while the process runs. */
   #secrets(): string {
     const { clientSecret, privateKey, password } = this.#options.login;
     return JSON.stringify([clientSecret, privateKey, password]);
   }
 
-  /** An unreachable vendor doesn't matter while the cached token is valid. */
+  /** Returns the cached token if it's still valid, even if the vendor is unreachable. Otherwise, throws the problem. */
   #useCachedOrThrow(problem: Problem): Token {
     const { clock } = this.#options;
     const inHand = this.#cached;

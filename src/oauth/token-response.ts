@@ -4,13 +4,13 @@ import type { OAuthDescription } from '../sdk/oauth.ts';
 export interface TokenResponse {
   readonly accessToken: string;
   readonly refreshToken?: string;
-  /** Wall-clock time when the request was sent, the earliest possible start of the token's lifetime. */
+  /** Wall-clock time at which the request was sent, which is the earliest possible start of the token's lifetime. */
   readonly askedAt: number;
   /** Absent if the token doesn't expire. */
   readonly lifetimeMs?: number;
   /** The granted scopes, separated by spaces; absent if the vendor doesn't report them. */
   readonly scopes?: string;
-  /** The user, if the vendor reports it. */
+  /** The user's name or ID, if the vendor reports it. */
   readonly who?: string;
   /** Response fields that the connector needs later. */
   readonly kept: Readonly<Record<string, string>>;
@@ -53,7 +53,10 @@ function lifetimeOf(answer: Fields, { lifetime_field, lifetime_seconds }: OAuthD
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : lifetime_seconds;
 }
 
-/** The ID token came directly from the vendor over TLS, so verifying its signature would add nothing. */
+/**
+ * The user to whom the token belongs. The ID token came directly from the vendor over TLS, so verifying its signature
+ * would add nothing.
+ */
 function whoOf(answer: Fields, { who_field }: OAuthDescription): string | undefined {
   if (who_field !== undefined) return scalarOf(answer[who_field]);
   const claims = claimsOf(textOf(answer.id_token));

@@ -32,7 +32,7 @@ export class TokenStore {
     this.#alone = given.login.grant !== 'authorization_code';
   }
 
-  /** Undefined if no one has logged in for this app and user yet. */
+  /** Loads the stored tokens. Undefined if no one has logged in for this app and user yet. */
   async load(): Promise<StoredTokens | undefined> {
     const row = await this.#store.logins.find(this.#name);
     if (row === undefined || row.identity !== this.#identity) return undefined;
@@ -45,8 +45,8 @@ export class TokenStore {
   }
 
   /**
-   * Resolves when the tokens are durable. `before`: the tokens that were renewed; undefined for a new login. A renewal
-   * keeps the old refresh token, next to the new one if the response has one.
+   * Stores the tokens and resolves when they're durable. `before`: the tokens that were renewed; undefined for a new
+   * login. A renewal keeps the old refresh token, even if the response has a new one.
    */
   async save(granted: TokenResponse, before: StoredTokens | undefined): Promise<TokenResponse> {
     this.#hide(granted);

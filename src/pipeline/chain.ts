@@ -41,7 +41,7 @@ export class Chain {
     return this.#through(0, batch, before);
   }
 
-  /** The batches that steps held back, in order. Call this after the last batch. */
+  /** Returns the batches that steps held back, in order. Call this after the last batch. */
   *finish(): Iterable<Batch> {
     for (const [index, { prepared, where }] of this.#steps.entries()) {
       for (const held of placedEach(where, prepared.finish?.() ?? [])) {

@@ -9,7 +9,7 @@ interface OfRun {
 
 /** Progress of an extract. */
 interface Progress {
-  /** Rows read from the source so far. */
+  /** Number of rows read from the source so far. */
   readonly rows: number;
   /** Bytes encoded so far. */
   readonly bytes: number;

@@ -20,7 +20,7 @@ export interface RowSource {
 
 /** Input for a run of a job with kept rows. */
 export interface KeptRowsOptions extends Omit<MergeRunOptions, 'scratch' | 'asOf' | 'zone' | 'rule'> {
-  /** Sends the result even if the source has nothing new. */
+  /** Whether to send the result even if the source has nothing new. */
   readonly mustSend: boolean;
 }
 
@@ -52,7 +52,7 @@ export class MergedSource implements RowSource {
     return this.#run.replaced;
   }
 
-  /** There are no new rows, and nothing would change. */
+  /** Whether there's nothing to send: there are no new rows, and nothing else would change. */
   get isIdle(): boolean {
     return !this.#options.mustSend && this.#run.isIdle;
   }
@@ -84,7 +84,7 @@ export class MergedSource implements RowSource {
     return { ...this.#source.ending(), unchanged: this.isIdle };
   }
 
-  /** The new generation, complete on disk. */
+  /** Completes the new generation on disk and returns its manifest. */
   seal(): Promise<Manifest> {
     return this.#guarded(() => this.#run.seal());
   }

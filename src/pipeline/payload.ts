@@ -11,15 +11,15 @@ export interface Payload {
   readonly rows: number;
   readonly format: string;
   /**
-   * When the extract started (epoch milliseconds), which determines the data's age. A later start is newer (invariant
-   * 3).
+   * When the extract started (epoch milliseconds), which determines the data's age. Data from a later start is newer
+   * (invariant 3).
    */
   readonly asOf: number;
 }
 
 /**
- * A run's encoded and hashed result. End it with `seal` or `discard`: only a payload that will be sent must survive a
- * power loss.
+ * A run's encoded and hashed result. Call `seal` if the payload will be sent, so that it survives a power loss, and
+ * `discard` if it won't.
  */
 export interface DraftPayload extends Omit<Payload, 'path'> {
   readonly columns: readonly Column[];

@@ -16,7 +16,7 @@ export type PreviewOptions = Omit<PipelineOptions, 'spool'> & {
   readonly keptRows?: Omit<KeptRowsOptions, 'aside'>;
   /** Number of first rows to keep. */
   readonly rows: number;
-  /** A new file for the bytes that would be sent. Absent: the bytes are discarded. */
+  /** A new file for the bytes that would be sent. If absent, the bytes are discarded. */
   readonly payloadPath?: string;
 };
 
@@ -28,7 +28,7 @@ export interface Preview {
   readonly rows: number;
   readonly rowsRead: number;
   readonly bytes: number;
-  /** The payload's hash, for detecting "unchanged" without sending. */
+  /** The payload's hash, which shows whether the payload is unchanged, without sending it. */
   readonly sha256: string;
   readonly format: string;
 }
@@ -69,7 +69,10 @@ export async function previewPipeline(given: PreviewOptions): Promise<Preview> {
   }
 }
 
-/** A full disk, a missing folder and missing permissions aren't bugs. */
+/**
+ * Runs a file operation. Its errors, such as a full disk, a missing folder or missing permissions, aren't reported as
+ * bugs.
+ */
 function onFile<T>(path: string, use: () => T): T {
   try {
     return use();

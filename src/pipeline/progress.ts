@@ -3,7 +3,7 @@ import type { Emit } from '../lib/events.ts';
 import type { PipelineEvents } from './events.ts';
 import type { StreamProgress } from './stream-rows.ts';
 
-/** Four updates per second are enough for people. */
+/** Minimum interval between reports. Four per second are enough for people. */
 const intervalMs = 250;
 
 export interface ProgressReporterOptions {

@@ -8,7 +8,7 @@ import { type StreamProgress, type StreamRowsOptions, streamRows } from './strea
 export interface PipelineOptions
   extends Omit<StreamRowsOptions, 'sink' | 'asOf' | 'onProgress'>,
     ProgressReporterOptions {
-  /** False if the payload doesn't have to survive a power loss. */
+  /** Whether the payload must survive a power loss. Default: true. */
   readonly durable?: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface Unchanged {
 }
 
 /**
- * One run from the source to its result: extract, transform, encode, hash and write. Zero rows are a valid result; the
- * caller decides whether to send it. On failure, leaves no file behind and rejects with a Problem that names the job,
- * or with the signal's reason.
+ * Processes one run from the source to the result: extract, transform, encode, hash and write. Zero rows are a valid
+ * result; the caller decides whether to send it. On failure, leaves no file behind and rejects with a Problem that
+ * names the job, or with the signal's reason.
  */
 export async function runPipeline(given: PipelineOptions): Promise<DraftPayload | Unchanged> {
   const { extract, clock, emit, job, run } = given;
   const at = clock.now();
-  // A report ordered by an earlier attempt contains data from that time.
+  // A report that an earlier attempt requested contains data from the time of that attempt.
   const asOf = given.attemptFacts?.since ?? at;
   const began = clock.monotonic();
   let last: Pick<StreamProgress, 'rowsRead' | 'bytes'> = { rowsRead: 0, bytes: 0 };

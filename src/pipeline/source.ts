@@ -36,16 +36,16 @@ export interface SourceReaderOptions {
   readonly warn: (warning: RunWarning) => void;
   /** Tokens for a source that logs in with OAuth. */
   readonly login?: TokenSource;
-  /** Decides whether the source may log in, and records the result. Absent: it may. */
+  /** Decides whether the source may log in, and records the result. If absent, the source may log in. */
   readonly guard?: LoginGuard;
   /** The run's logical time, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
   readonly watermark?: string;
   /** The run's attempt facts, if it may have more than one attempt. */
   readonly attemptFacts?: AttemptFacts;
-  /** Reads this range instead of new rows. */
+  /** A range to read instead of new rows. */
   readonly range?: Range;
-  /** Disk budget for the run's folder; absent: no limit. */
+  /** Disk budget for the run's folder. Default: no limit. */
   readonly room?: DiskSpace;
 }
 
@@ -65,7 +65,7 @@ export type LoginGuard = <T>(
 export interface SourceEnd {
   /** The new watermark; undefined if it's unchanged. */
   readonly watermark: string | undefined;
-  /** The source reports no changes since the given watermark. */
+  /** Whether the source reports no changes since the given watermark. */
   readonly unchanged: boolean;
 }
 
@@ -108,7 +108,7 @@ export class SourceReader {
     return this.#rows;
   }
 
-  /** Properties of the coming rows, once the source is open. */
+  /** Properties of the rows to come. Empty until the source is open. */
   get said(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain'> {
     return this.#extraction ?? {};
   }
@@ -172,7 +172,10 @@ export class SourceReader {
     if (this.#unwanted !== undefined) throw this.#blamed(this.#unwanted);
   }
 
-  /** A source that is closed early may still give a warning that fails the run. */
+  /**
+   * Passes on a warning. If a guard forbids it, keeps the error, because a source that is closed early may still give a
+   * warning that fails the run.
+   */
   #warn(warning: RunWarning): void {
     try {
       this.#options.warn(warning);
@@ -182,7 +185,7 @@ export class SourceReader {
     }
   }
 
-  /** The source is aborted because there's no space for its files. */
+  /** Aborts the source, because there's no space for its files. */
   #refuse(why: unknown): void {
     this.#stop.abort(why);
     this.#stallTimer.giveUp(why);
@@ -208,7 +211,7 @@ export class SourceReader {
         connector.extract({
           ...context,
           ...logIn,
-          // Created on first use, because most sources don't need it.
+          // Create the folder on first use, because most sources don't need it.
           get scratch() {
             return makeScratch(scratch);
           },

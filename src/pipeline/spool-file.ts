@@ -11,7 +11,7 @@ import { tempFilePrefix } from './temp-file-owner.ts';
 
 /** Maximum number of bytes that encoding may be ahead of the disk. */
 const inFlightLimit = 2 * 1024 * 1024;
-/** Number of bytes between syncs during encoding, which leave little for the final sync. */
+/** Number of bytes between syncs during encoding. Regular syncs leave little work for the final one. */
 const syncEvery = 16 * 1024 * 1024;
 
 /** A payload on disk: complete, synced and named by its hash. */
@@ -19,7 +19,7 @@ export interface SealedFile {
   readonly sha256: string;
   readonly path: string;
   readonly bytes: number;
-  /** A file with these bytes already existed and was kept. */
+  /** Whether a file with these bytes already existed and was kept. */
   readonly reused: boolean;
 }
 
@@ -27,12 +27,12 @@ export interface SealedFile {
 export interface SpoolOptions {
   /** The folder's disk budget. Default: no limit. */
   readonly room?: DiskSpace;
-  /** False if the payload doesn't have to survive a power loss. */
+  /** Whether the payload must survive a power loss. Default: true. */
   readonly durable?: boolean;
 }
 
 /**
- * A payload that is being written: hashed on the way, with a temporary name until {@link seal}. Writing overlaps with
+ * A payload that is being written and hashed, under a temporary name until {@link seal}. Writing overlaps with
  * encoding. All methods throw Problems that name the folder. After a failure, only {@link discard} may be called.
  */
 export class SpoolFile {
@@ -85,7 +85,7 @@ export class SpoolFile {
     return this.#inFlight > inFlightLimit ? this.#drain(inFlightLimit) : undefined;
   }
 
-  /** The hash and size, once everything has been written, but not yet durably. */
+  /** Waits until all bytes have been written, but not synced, and returns their hash and number. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     await this.#drain(0);
     this.#throwFailure();
@@ -165,7 +165,9 @@ export class SpoolFile {
   }
 }
 
-/** Loops because the system may write less than requested (near a limit, or if interrupted). */
+/**
+ * Writes a whole chunk in a loop, because the system may write less than requested (near a limit, or if interrupted).
+ */
 async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
   for (let done = 0; done < piece.length; ) {
     const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);
@@ -178,7 +180,7 @@ export function temporaryIn(folder: string): string {
   return join(folder, `${tempFilePrefix()}${randomBytes(4).toString('hex')}.part`);
 }
 
-/** Renames a complete file to its hash, durably. */
+/** Renames a complete file to its hash. If `durable` is set, the new name survives a power loss. */
 export async function settle(
   temporary: string,
   { sha256, bytes, ending, durable }: { sha256: string; bytes: number; ending: string; durable: boolean },

@@ -1,8 +1,8 @@
 import { openFilesProblem, Problem } from '../lib/problem.ts';
 
-/** No space left on the disk or in the user's quota, or the file size limit is reached. */
+/** Error codes for a full disk, a used-up disk quota, or a file that has reached the size limit. */
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-/** Errors that a retry doesn't fix. */
+/** Codes of errors that a retry doesn't fix. */
 const forbidden = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG']);
 
 /** Converts a file-system error in the payload folder to a Problem that names the folder. */

@@ -47,7 +47,7 @@ export class Spool implements Sink {
     return undefined;
   }
 
-  /** The hash and size, once everything has been written, but not yet durably. */
+  /** Waits until all bytes have been written, but not synced, and returns their hash and number. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     if (this.#file !== undefined) return this.#file.weigh();
     const hash = createHash('sha256');
@@ -86,7 +86,7 @@ export class Spool implements Sink {
     }
   }
 
-  /** The payload exceeds the in-memory limit, so it continues in a file. */
+  /** Continues in a file, because the payload exceeds the in-memory limit. */
   async #letGo(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> {
     this.#file = await SpoolFile.open(this.#folder, this.#options);
     await this.#file.write(this.#held.splice(0), () => undefined);

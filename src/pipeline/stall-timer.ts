@@ -6,7 +6,7 @@ interface StallTimerOptions {
   /** Maximum length of a single wait in milliseconds; 0: no limit. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** The error for a wait that took too long. */
+  /** Creates the error for a wait that took too long. */
   readonly exhausted: (waitedMs: number) => Error;
 }
 
@@ -40,12 +40,12 @@ export class StallTimer {
     });
   }
 
-  /** The source is alive: restarts the timeout. */
+  /** Restarts the timeout. Call this when the source shows that it's alive. */
   refresh(): void {
     this.#since = this.#options.clock.monotonic();
   }
 
-  /** The source can no longer succeed: rejects the current wait with this reason. */
+  /** Rejects the current wait with this reason. Call this when the source can no longer succeed. */
   giveUp(reason: unknown): void {
     this.#giveUp?.(reason);
   }

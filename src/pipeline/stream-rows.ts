@@ -29,7 +29,7 @@ export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' |
   readonly sink: Sink;
   /** Set for a job with kept rows. */
   readonly keptRows?: KeptRowsOptions;
-  /** When the run started, epoch milliseconds. Default: now. */
+  /** The run's start in epoch milliseconds. Default: now. */
   readonly asOf?: number;
   /** Called after every batch. */
   readonly onProgress: (carried: StreamProgress) => void;

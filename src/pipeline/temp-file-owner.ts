@@ -25,7 +25,7 @@ export function tempFilePrefix({ host, boot, space, pid, start }: Identity = thi
 export function ownerState(name: string): ProcessState | undefined {
   const match = pattern.exec(name);
   if (match === null) return undefined;
-  // Names without a host are from earlier versions.
+  // File names without a host are from earlier versions.
   const [, host = thisProcess.host, boot, space, pid, start] = match;
   const maker = { host, boot: boot!, space: space!, pid: Number(pid), start: start === '0' ? '' : start! };
   return processStateOf(maker, thisProcess);

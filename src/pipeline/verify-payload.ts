@@ -22,7 +22,7 @@ export async function verifyPayload(payload: Expected): Promise<PayloadState> {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return 'missing';
-    // A disk that can't read a block has lost it.
+    // If the disk can't read a block, that data is lost.
     if (code === 'EIO' && syscall === 'read') return 'damaged';
     throw spoolProblem(error, dirname(payload.path));
   }

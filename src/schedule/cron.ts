@@ -12,8 +12,8 @@ import '../lib/temporal.ts';
  * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it continues through
  *   the repeated hour, and firings in the skipped hour do not exist.
  *
- * If both day of month and day of week are given, either matches (POSIX). Five fields, names (MON, JAN), `L`, `W`, `#`,
- * and the nicknames @hourly, @daily, @weekly, @monthly and @yearly.
+ * If both day of month and day of week are given, either matches (POSIX). An expression has five fields, which may
+ * contain names (MON, JAN), `L`, `W` and `#`, or is a nickname: @hourly, @daily, @weekly, @monthly or @yearly.
  */
 export interface CronSchedule {
   readonly cron: string;
@@ -21,11 +21,14 @@ export interface CronSchedule {
   readonly timezone: string;
 }
 
-/** A cache, because compiling takes about 50 µs and a daemon needs the same few expressions every minute. */
+/**
+ * A cache of compiled expressions, because compiling one takes about 50 µs and a daemon needs the same few every
+ * minute.
+ */
 const compiled = new Map<string, Cron>();
 const maxCached = 1000;
 
-/** The library matches in UTC; our own rules above handle daylight saving. */
+/** Compiles an expression. The library matches it in UTC, and our own rules above handle daylight saving. */
 function compile(cron: string): Cron {
   const found = compiled.get(cron);
   if (found !== undefined) return found;
@@ -35,7 +38,10 @@ function compile(cron: string): Cron {
   return made;
 }
 
-/** A cache of firings: each is valid from the requested time until it fires. Many jobs share a schedule. */
+/**
+ * A cache of firings by schedule, because many jobs share a schedule. Each firing is valid for requests from `after`
+ * until it fires.
+ */
 const answers = new Map<string, { readonly after: number; readonly next: number }>();
 
 /** The first firing strictly after `after` (epoch milliseconds); null if there is none. */
@@ -74,9 +80,9 @@ export function cronFault(cron: string): string | undefined {
   }
 }
 
-/** Why this is not an IANA time zone; undefined if it is one. */
+/** Why a string isn't an IANA time zone; undefined if it is one. */
 export function timezoneFault(timezone: string): string | undefined {
-  // A time zone's calendar takes 20 ms to load, and commands that compute no times don't need it.
+  // Check the list first: a time zone's calendar takes 20 ms to load, and commands that compute no times don't need it.
   if (knownTimezones().includes(timezone)) return undefined;
   try {
     if (/^[+-]/.test(timezone)) return 'an offset ignores daylight saving time; use a name such as Europe/Berlin';
@@ -91,7 +97,8 @@ export function timezoneFault(timezone: string): string | undefined {
 let known: readonly string[] | undefined;
 
 /**
- * This machine's time zones, without aliases. Found once, because it takes 0.1 ms and each job may have its own zone.
+ * This machine's time zones, without aliases. Listed only once, because that takes 0.1 ms and each job may have its own
+ * zone.
  */
 export function knownTimezones(): readonly string[] {
   known ??= ['UTC', ...Intl.supportedValuesOf('timeZone')];

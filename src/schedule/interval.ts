@@ -5,9 +5,9 @@
 export interface IntervalSchedule {
   /** Milliseconds between firings, at least one minute. */
   readonly every: number;
-  /** The start of the grid, epoch milliseconds. Nothing fires before it. */
+  /** The start of the grid in epoch milliseconds. There are no firings before it. */
   readonly from: number;
-  /** IANA name of the zone for dates in queries. It doesn't affect firings. */
+  /** IANA time zone for dates in queries. It doesn't affect firings. */
   readonly timezone: string;
 }
 

@@ -11,7 +11,7 @@ export interface SkippedFirings {
 
 /** What to do about a job's due firings. */
 export interface MisfireDecision {
-  /** Due time of the run to start now; absent: no run starts. */
+  /** Due time of the firing to run now. Absent if no run starts. */
   readonly fire?: number;
   /** Firings that no run makes up for. */
   readonly skipped?: SkippedFirings;
@@ -23,19 +23,24 @@ export interface MisfireDecision {
   readonly isCatchUp: boolean;
 }
 
-/** A firing that starts within this time wasn't missed: the daemon was restarting or briefly busy. */
+/** A firing that starts this late or earlier wasn't missed: the daemon was restarting or briefly busy. */
 export const graceMs = 5 * 60_000;
-/** A schedule that fires every minute doesn't need an exact count after a year of downtime. */
+/**
+ * Maximum number of firings to count. A schedule that fires every minute doesn't need an exact count after a year of
+ * downtime.
+ */
 export const maxCounted = 1000;
 
-/** A run that was interrupted longer ago isn't repeated. */
+/** A run that was interrupted longer ago than this isn't repeated. */
 const maxLookBackMs = 400 * 86_400_000;
 
 export interface DueState {
-  /** When the due firing was due, epoch milliseconds; not after `now`. */
+  /** The due firing's time in epoch milliseconds; not after `now`. */
   readonly nextAt: number;
   readonly now: number;
-  /** When the job began to catch up, if it's catching up; the policy's `within` counts from then. */
+  /**
+   * When the job began to catch up; absent if it isn't catching up. The policy's `within` is measured from this time.
+   */
   readonly behindSince?: number | undefined;
 }
 
@@ -47,8 +52,8 @@ export function decideMisfire(schedule: Schedule, state: DueState): MisfireDecis
 }
 
 /**
- * The last firing before `nextAt`, for a run that was interrupted. Undefined if the misfire policy skips it because
- * it's too old.
+ * The firing to repeat because its run was interrupted: the last one before `nextAt`. Undefined if the misfire policy
+ * skips it because it's too old.
  */
 export function firingBefore(
   schedule: Schedule,
@@ -58,7 +63,9 @@ export function firingBefore(
   return newestFirings(schedule, { from: now - window, now: Math.min(now, nextAt - 1), max: 1 })[0];
 }
 
-/** How many runs start for the due firings if they run one at a time from `now` on, at most {@link maxCounted}. */
+/**
+ * Number of runs that start for the due firings if they run one at a time from `now` on; at most {@link maxCounted}.
+ */
 export function runsDue(schedule: Schedule, { nextAt, now }: { nextAt: number | null; now: number }): number {
   let runs = 0;
   let [next, behindSince]: [number | null, number | undefined] = [nextAt, undefined];

@@ -6,7 +6,7 @@ import { type IntervalSchedule, nextOnGrid } from './interval.ts';
 export interface Misfire {
   /** `skip`: no run. `run_once`: one run for all missed firings. `run_all`: one run for each, one after another. */
   readonly policy: 'skip' | 'run_once' | 'run_all';
-  /** Firings that were missed longer ago than this are skipped. Absent: no limit. */
+  /** Firings that were missed longer ago than this are skipped. If absent, there's no limit. */
   readonly withinMs?: number;
   /** With `run_all`: only this many of the newest missed firings run. */
   readonly atMost?: number;
@@ -20,9 +20,9 @@ export type Overlap = 'skip' | 'buffer_one' | 'cancel_other';
 
 /** Options that every kind of schedule has. */
 export interface Rules {
-  /** Delay of each firing in milliseconds: the job's share of a `spread`. Absent: 0. */
+  /** Delay of each firing in milliseconds: the job's share of a `spread`. Default: 0. */
   readonly offset?: number;
-  /** Default: `run_once` without a limit. */
+  /** What happens to missed firings. Default: `run_once` without a limit. */
   readonly misfire?: Misfire;
   /** Absent: `skip`. */
   readonly overlap?: Overlap;
@@ -57,7 +57,7 @@ export function nominalOf({ offset = 0 }: Schedule, firing: number): number {
   return firing - offset;
 }
 
-/** A key shared by schedules with the same due times. Misfire and overlap rules don't matter. */
+/** A key shared by schedules with the same due times. Misfire and overlap rules don't affect it. */
 export function scheduleKey(schedule: Schedule): string {
   const { offset = 0 } = schedule;
   return offset === 0 ? calendarKey(schedule) : `${calendarKey(schedule)} +${offset}`;

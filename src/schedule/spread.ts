@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /**
  * Deterministic jitter: a job's delay within `spread`, in milliseconds (whole seconds). It depends only on the job's
- * name, and names are spread evenly.
+ * name, and jobs are distributed evenly.
  */
 export function offsetOf(job: string, spread: number): number {
   const seconds = Math.floor(spread / 1000);

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 /** A planned firing. */
 export interface Due {
   readonly job: string;
-  /** Epoch milliseconds, in the past or the future. */
+  /** Due time in epoch milliseconds, in the past or the future. */
   readonly at: number;
   /** Set for a further attempt of a run that has already started. */
   readonly isAttempt?: true;
@@ -15,7 +15,7 @@ export interface TimerHooks {
   dueAt(): Iterable<Due>;
   /**
    * Called for each due firing, in order of due time. Must advance the job's plan before it returns; otherwise, the
-   * next check fires again. Doesn't wait for the run that it starts.
+   * next check calls it again. Must not wait for the run that it starts.
    */
   fire(due: Due): void;
   /**
@@ -28,19 +28,21 @@ export interface TimerHooks {
 }
 
 export interface Timer {
-  /** Checks immediately, then when the next firing is due, and at the start of every minute. */
+  /** Starts checking: immediately, when the next firing is due, and at the start of every minute. */
   start(hooks: TimerHooks): void;
   /** Checks now. Call this after a reload or a change to a plan. */
   look(): void;
   /** Milliseconds since the last check; undefined before the start and after the stop. */
   silence(): number | undefined;
-  /** Stops: no longer calls hooks or keeps the process alive. */
+  /** Stops the timer, which then no longer calls hooks or keeps the process alive. */
   stop(): void;
 }
 
 /** Calls back at the start of every minute until destroyed. */
 interface Tick {
-  /** Schedules one call in this many milliseconds, less than a minute; replaces an earlier one. */
+  /**
+   * Schedules one call after this many milliseconds (less than a minute). Replaces a call that was scheduled earlier.
+   */
   aim(milliseconds: number): void;
   destroy(): unknown;
 }
@@ -48,9 +50,9 @@ export type StartTick = (look: () => void) => Tick;
 
 /** How often the wall clock is compared with the monotonic clock. */
 const guardMs = 5_000;
-/** Smaller clock changes aren't reported, because time servers make them all the time. */
+/** Clock changes smaller than this aren't reported, because time servers make them all the time. */
 const reportedMs = 2_000;
-/** A larger clock jump restarts the tick. */
+/** A clock jump larger than this restarts the tick. */
 const jumpMs = 30_000;
 /** A tick that hasn't been called for this long is also restarted. */
 const deadMs = 90_000;
@@ -150,7 +152,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
   };
 }
 
-/** Fires what is due. Returns the milliseconds until the next firing. */
+/** Fires all due firings. Returns the milliseconds until the next one. */
 function fireDue(hooks: TimerHooks, clock: Clock): number {
   try {
     const now = clock.now();

@@ -15,11 +15,14 @@ interface Segment {
 
 const dayMs = 86_400_000;
 
-/** A cache of segments by zone, because a daemon needs the same one or two for months. */
+/** A cache of segments by zone, because a daemon needs the same one or two segments for months. */
 const segments = new Map<string, Segment[]>();
 const maxCached = 8;
 
-/** UTC doesn't need the calendar, which takes 20 ms to load. Each cron expression in a config is checked in UTC. */
+/**
+ * UTC's only segment. It makes UTC independent of the calendar, which takes 20 ms to load. Each cron expression in a
+ * config is checked in UTC.
+ */
 const utc: Segment = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, offset: 0 };
 
 function segmentAt(zone: string, at: number): Segment {
@@ -59,7 +62,7 @@ export function firstInstantOf(zone: string, local: number): number {
   return earlier.getTimeZoneTransition('next')!.epochMilliseconds;
 }
 
-/** Returns the first wanted local after another; null if there is none. */
+/** Returns the first wanted local after a given one; null if there is none. */
 export type NextLocal = (after: number) => number | null;
 
 /** The next instant for times of day: each wanted local fires exactly once ({@link firstInstantOf}). */

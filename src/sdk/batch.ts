@@ -10,8 +10,8 @@ export type Value = string | number | bigint | boolean | Uint8Array | null;
 /**
  * Cells that are still the source's bytes: canonical text of the column's type in UTF-8. Row `r` starts at `spans[2 *
  * (r * stride + slot)]` and ends before the offset that follows; a negative start means null. Columns from one wire
- * message share `bytes` and `spans` (stride = columns on the wire); a column that a driver rewrote has its own (stride
- * 1, slot 0). The bytes must not change once the batch has been passed on.
+ * message share `bytes` and `spans` (stride = columns on the wire); a column that a driver rewrote has its own `bytes`
+ * and `spans` (stride 1, slot 0). The bytes must not change once the batch has been passed on.
  */
 export interface ByteCells {
   readonly kind: 'bytes';
@@ -31,9 +31,9 @@ export interface ValueCells {
 export type Cells = ByteCells | ValueCells;
 
 /**
- * About a thousand rows, by column. `cells[c]` holds column `columns[c]`. All batches in a run have the same `columns`
- * array (the same reference), so an encoder compiles only once. `rows` maps visible row numbers to stored ones, and is
- * all that a filter, a limit or a sort changes. Without it, visible row i is stored row i.
+ * A batch of about a thousand rows, stored by column. `cells[c]` holds column `columns[c]`. All batches in a run have
+ * the same `columns` array (the same reference), so an encoder compiles only once. `rows` maps visible row numbers to
+ * stored ones, and is all that a filter, a limit or a sort changes. Without it, visible row i is stored row i.
  */
 export interface Batch {
   readonly columns: readonly Column[];

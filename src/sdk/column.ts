@@ -3,15 +3,20 @@
  * escaped as needed), every driver delivers it, and every transform relies on it. Nothing between a source and the
  * payload may convert an exact value to a float.
  *
- * | type | canonical text |
- * |---------------|---------------------------------------------------------------------------------------| | `text` |
- * the text itself | | `uuid` | lower case, with hyphens | | `integer` | `-?digits`, any length, no leading zeros | |
- * `decimal` | `-?digits[.digits]`, scale kept (`1.50`), no exponent; or `NaN`, `Infinity`, `-Infinity` | | `float` |
- * shortest text that reads back as the same number, exponent allowed; or the three above | | `boolean` | `true`,
- * `false` | | `date` | `YYYY-MM-DD` | | `time` | `HH:MM:SS[.fraction]`, with offset where the source keeps one | |
- * `timestamp` | `YYYY-MM-DDTHH:MM:SS[.fraction]`: wall-clock time, no zone | | `timestamptz` | the same with `Z` or
- * `±HH:MM`: an instant | | `json` | one JSON value, as text (arrays and composites of a database too) | | `binary` |
- * base64 with padding (RFC 4648 section 4) |
+ * | type          | canonical text                                                                           |
+ * |---------------|------------------------------------------------------------------------------------------|
+ * | `text`        | the text itself                                                                          |
+ * | `uuid`        | lower case, with hyphens                                                                 |
+ * | `integer`     | `-?digits`, any length, no leading zeros                                                 |
+ * | `decimal`     | `-?digits[.digits]`, scale kept (`1.50`), no exponent; or `NaN`, `Infinity`, `-Infinity` |
+ * | `float`       | shortest text that reads back as the same number, exponent allowed; or the three above   |
+ * | `boolean`     | `true`, `false`                                                                          |
+ * | `date`        | `YYYY-MM-DD`                                                                             |
+ * | `time`        | `HH:MM:SS[.fraction]`, with an offset if the source keeps one                            |
+ * | `timestamp`   | `YYYY-MM-DDTHH:MM:SS[.fraction]`: wall-clock time, no zone                               |
+ * | `timestamptz` | the same with `Z` or `±HH:MM`: an instant                                                |
+ * | `json`        | one JSON value, as text (arrays and composites of a database too)                        |
+ * | `binary`      | base64 with padding (RFC 4648 section 4)                                                 |
  */
 export type ColumnType =
   | 'text'
@@ -27,7 +32,7 @@ export type ColumnType =
   | 'json'
   | 'binary';
 
-/** All column types, in the order of the table above. */
+/** All column types, in the order of {@link ColumnType}'s table. */
 export const columnTypes: readonly ColumnType[] = [
   'text',
   'uuid',

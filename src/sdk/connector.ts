@@ -41,14 +41,15 @@ export interface LogInAttemptOptions {
   readonly isRequest?: boolean;
   /**
    * Called after a refusal if the secret in the options has changed but the attempt contains the old one. Throw an
-   * error that makes the caller build a new attempt. Absent: the attempt reads the options, so it's simply repeated.
+   * error that makes the caller build a new attempt. If absent, the attempt is simply repeated, because it reads the
+   * options each time.
    */
   readonly onRenewed?: (() => never) | undefined;
 }
 
 /**
- * One login attempt. Resolves if it succeeded. A thrown `Problem` shows whether it was refused; any other error says
- * nothing about the login.
+ * One login attempt. Resolves if it succeeded. A thrown `Problem` shows whether the login was refused; any other error
+ * says nothing about the login.
  */
 export type LogIn = <T>(attempt: () => Promise<T>, options?: LogInAttemptOptions) => Promise<T>;
 
@@ -63,7 +64,7 @@ export interface SourceAccount {
   readonly files?: readonly (string | undefined)[];
 }
 
-/** Passes a login attempt to the runner, if there is one. */
+/** Makes a login attempt through the runner's `logIn`, or directly if there's none. */
 export function logInBy<T>(
   { logIn }: Pick<SourceContext<OptionSet>, 'logIn'>,
   attempt: () => Promise<T>,
@@ -85,10 +86,10 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
   readonly alive?: () => void;
   /**
    * Adds a warning to the run. `sync` and `explain` show it, and the history keeps it. Duplicates count once, and a run
-   * keeps the first twenty.
+   * keeps the first twenty warnings.
    */
   readonly warn: (warning: RunWarning) => void;
-  /** IANA zone that defines the job's days, if the job sets one. */
+  /** The IANA time zone that defines the job's days, if the job sets one. */
   readonly timezone?: string;
   /**
    * The run's logical time in epoch milliseconds, if it isn't the current time, as in a catch-up run for a missed
