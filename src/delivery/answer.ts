@@ -5,7 +5,7 @@ import { excerpt } from '../lib/redact.ts';
 /** The service's envelope: `{meta: {success, status, …}, data}`. */
 export interface EnvelopeAnswer {
   readonly status: number;
-  /** The service reported success. */
+  /** Whether the request succeeded. */
   readonly success: boolean;
   /**
    * Whether the service itself sent this response: its body is an envelope or empty. Proxies and login pages send other

@@ -21,7 +21,7 @@ export type ApplyAction = { readonly declared: Declared; readonly say: string } 
 /** What `apply` does at the services, in order. */
 export interface ApplyPlan {
   readonly actions: readonly ApplyAction[];
-  /** Whether it changes anything. */
+  /** Whether the plan changes anything. */
   readonly changes: boolean;
 }
 

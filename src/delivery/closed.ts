@@ -1,7 +1,7 @@
 import { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
 
-/** Why nothing can currently be sent to a destination. */
+/** Why no requests can currently be sent to a destination. */
 export type Closed =
   | { readonly why: 'login'; readonly problem: Problem }
   | { readonly why: 'quota'; readonly until: number }

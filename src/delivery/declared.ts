@@ -6,7 +6,7 @@ export interface Declared {
   readonly destination: Destination;
   readonly clientId: string | undefined;
   readonly declaration: DatasourceDeclaration;
-  /** The jobs that write to it. */
+  /** The jobs that write to the data source. */
   readonly jobs: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { UploadPool } from './upload-pool.ts';
 
 export interface DeliverOptions {
   readonly gateway: Gateway;
-  /** Stops delivery: no new requests start, and those in progress get a few seconds. */
+  /** Stops delivery: no new requests start, and requests in progress get a few seconds to finish. */
   readonly signal: AbortSignal;
   readonly priority: Priority;
   /** If set, delivery waits for retries that are due before this time (epoch ms). If absent, it makes one pass. */

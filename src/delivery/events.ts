@@ -41,7 +41,7 @@ export type DeliveryEvents = {
   /** The payload was resent because an earlier upload of different data got no response and might have arrived late. */
   'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
-  /** `attempt`: the failed attempt; absent if none was made. */
+  /** `attempt`: number of the failed attempt; absent if none was made. */
   'payload.waiting': PayloadFacts & Trouble & { readonly until?: number; readonly attempt?: number };
   'upload.started': PayloadFacts & { readonly attempt: number };
   'upload.failed': PayloadFacts & Trouble & { readonly attempt: number; readonly action: string };
@@ -54,7 +54,7 @@ export type DeliveryEvents = {
     readonly until: number;
     readonly refusals: number;
   };
-  /** The new rate in requests per second, set because the service accepted fewer than were sent. */
+  /** The new rate in requests per second, set because the service accepted fewer requests than were sent. */
   'account.slowed': { readonly account: string; readonly destination: string; readonly per_second: number };
   /** The service's request count for the account's current day; `others`: requests from other programs. */
   'usage.reported': {

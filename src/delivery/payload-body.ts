@@ -22,7 +22,7 @@ export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Reada
   return Readable.from(piecesOf(file), { objectMode: false, highWaterMark: pieceBytes });
 }
 
-/** Throws if the file's length has changed. */
+/** Reads a small file synchronously. Throws if its length has changed. */
 function smallOf({ path, bytes }: PayloadFile): Buffer {
   const whole = readSmallFile(path, bytes);
   if (whole === undefined) throw new Error(`the payload no longer has ${bytes} bytes`);
@@ -34,7 +34,7 @@ function wholeIn(room: Buffer, length: number, bytes: number): Buffer {
   return room.subarray(0, length);
 }
 
-/** Throws if the file's length has changed, because then it isn't the complete payload. */
+/** Reads a whole file. Throws if its length has changed, because then it isn't the complete payload. */
 async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
   const file = await open(path, 'r');
   try {

@@ -14,7 +14,7 @@ const skewMs = 5_000;
 /** A cache of recent days with their start and end times (epoch ms). */
 const known: { day: string; from: number; until: number }[] = [];
 
-/** The service's day, YYYY-MM-DD. */
+/** The service's day at a given time, as YYYY-MM-DD. */
 export function dayOf(now: number): string {
   const last = known.find(({ from, until }) => from <= now && now < until);
   if (last !== undefined) return last.day;
@@ -65,8 +65,8 @@ export function limitOf(
 }
 
 /**
- * Which day to close, and until when, after the service reported that no requests are left. A wait requested by the
- * service is more reliable than our midnight, because our clock may be wrong.
+ * After the service reported that no requests are left: the day to block, and until when. A wait that the service
+ * requested is more reliable than our midnight, because our clock may be wrong.
  */
 export function closing(now: number, retryAfterMs: number | undefined): { day: string; until: number } {
   const day = dayOf(now - skewMs);

@@ -8,7 +8,7 @@ import { decide } from './retry.ts';
 import { leaseOf } from './send-payload.ts';
 import { type SendOptions, sendUpload } from './send-upload.ts';
 
-/** Lower than all owed payloads. */
+/** The rank of resends, which is lower than that of any owed payload. */
 export const resendRank = -1;
 /** Wait before the next attempt after a failed resend. It's long, because resends are never urgent. */
 const restMs = 10 * 60_000;

@@ -19,10 +19,10 @@ export type DecisionAction = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_d
 /** The outcome of one request, with or without a response. */
 export type RequestOutcome = { readonly answer: EnvelopeAnswer } | { readonly error: unknown };
 
-/** The decision after an outcome. */
+/** What to do after a request with a given outcome. */
 export interface Decision {
   readonly action: DecisionAction;
-  /** Absent when settled. */
+  /** The problem; absent if the request succeeded. */
   readonly problem?: Problem;
   /** The wait that the service requested. */
   readonly retryAfterMs?: number;

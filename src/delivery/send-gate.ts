@@ -19,7 +19,7 @@ import { SlotReturns } from './slot-returns.ts';
 /** A gate's network and source of randomness; tests and the simulation inject their own. */
 export interface Network {
   agentFor(destination: Destination): HttpAgent;
-  /** From 0 to below 1, for jitter. */
+  /** Returns a number from 0 to below 1, for jitter. */
   random(): number;
 }
 
@@ -93,8 +93,8 @@ export class SendGate {
   async send<T>(passage: GatedRequest<T>): Promise<GatedResult> {
     const { line, emit, clock } = this.#options;
     const { method, path, priority, rank = 0, signal } = passage;
-    // Wait for the connection pool before taking a slot. A slot is valid only when it's taken, so nothing may delay the
-    // request after that.
+    // Wait for the HTTP package to load before taking a slot. A slot is valid only when it's taken, so nothing may
+    // delay the request after that.
     await this.agent.dispatcher();
     const asked = clock.monotonic();
     try {
@@ -250,8 +250,8 @@ export class SendGate {
   }
 
   /**
-   * The longer the destination is unreachable, the longer the breaker stays open. Requests that failed at the same time
-   * count as one failure.
+   * Opens the circuit breaker. The longer the destination is unreachable, the longer the breaker stays open. Requests
+   * that failed at the same time count as one failure.
    */
   #openBreaker(problem: Problem): number {
     const now = this.#options.clock.monotonic();

@@ -55,14 +55,14 @@ export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<
   try {
     const fresh = await store.outbox.find(row.id);
     if (fresh?.state !== 'owed') return settledState(fresh);
-    // The process that held the lease may have tried the payload.
+    // Check whether the payload is still due, because the process that held the lease may have tried to send it.
     return restOf(fresh, clock) ?? (await sendOwed(fresh, given));
   } finally {
     await lease.release();
   }
 }
 
-/** Undefined if the payload is due. */
+/** The state of a payload that has to wait for a retry; undefined if the payload is due. */
 function restOf(row: OutboxRow, clock: Clock): DeliveryState | undefined {
   const until = dueAt(row, clock.now());
   return until > clock.now() ? { state: 'waiting_retry', until } : undefined;
@@ -202,7 +202,7 @@ function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<b
   return gateway.store.receipts.tookAfter(names, before.last_attempt_at ?? before.owed_at);
 }
 
-/** The process is stopping: the payload remains owed, and the attempt doesn't count. */
+/** Handles a shutdown: the payload remains owed, and the attempt doesn't count. */
 async function interrupt(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const message = 'The request was aborted because Sluice was stopped';
   await gateway.store.outbox.postpone(row.id, { code: 'DELIVERY_STOPPED', message, free: true });

@@ -5,7 +5,7 @@ import type { NoFreeSlot, SlotTicket } from '../state/quota/send-slots.ts';
 /** Manual requests go before scheduled ones. */
 export type Priority = 'person' | 'schedule';
 
-/** Higher than any rank of a scheduled payload. */
+/** The rank of manual requests, which is higher than that of any scheduled payload. */
 const personRank = 1_000_000;
 /**
  * Polling interval while all slots are in use. It's shorter than a slot's rest period, so that polling doesn't reduce

@@ -63,7 +63,7 @@ const apostrophe = Buffer.from("'");
  */
 const formulaStart = /^[\t\r\n ]*[=+@-]/;
 const plainNumber = /^[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?%?$/;
-/** No realistic number is longer. */
+/** Maximum length of a number. No realistic number is longer. */
 const maxNumberBytes = 64;
 
 /** Whether a spreadsheet treats a string as a formula. */

@@ -5,7 +5,7 @@ const quote = 34;
 const lf = 10;
 const cr = 13;
 
-/** The scanner's state between two bytes. */
+/** The states of the scanner between two bytes. */
 const recordStart = 0;
 const fieldStart = 1;
 const inField = 2;

@@ -20,7 +20,7 @@ export interface Encoder {
   begin(out: Output): void;
   batch(batch: Batch, out: Output): void;
   end(out: Output): void;
-  /** Of all batches so far. */
+  /** The characters that were replaced in all batches so far. */
   readonly replaced: ReplacedCharacters;
 }
 
@@ -56,7 +56,7 @@ export interface Format<O extends OptionSet = OptionSet> {
   readonly summary: string;
   /** The media type for Content-Type, including the charset. */
   readonly mediaType: string;
-  /** Including the dot. */
+  /** The file name extension, including the dot. */
   readonly fileEnding: string;
   readonly options: O;
   /** Whether data sources of the service can have this format. If not, only files can. */

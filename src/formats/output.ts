@@ -23,9 +23,9 @@ const firstBufferBytes = 16 * 1024;
  * `position` and advances `position`. Full chunks accumulate until the pipeline takes them between batches, so memory
  * is bounded by one batch.
  *
- * Every chunk is validated as UTF-8 when it's cut, so an encoder must only write complete characters between two calls
- * of `reserve`. The validation runs at several GB/s and ensures that no bytes are sent that a source wrongly declared
- * as UTF-8.
+ * Every chunk is validated as UTF-8 when it's complete, so an encoder must only write complete characters between two
+ * calls of `reserve`. The validation runs at several GB/s and ensures that no bytes are sent that a source wrongly
+ * declared as UTF-8.
  */
 export class Output {
   buffer: Buffer = Buffer.allocUnsafeSlow(firstBufferBytes);
@@ -72,7 +72,7 @@ export class Output {
     if (piece.buffer.byteLength === bufferBytes && this.#spare.length < 4) this.#spare.push(Buffer.from(piece.buffer));
   }
 
-  /** Replaces the first buffer. */
+  /** Replaces the small first buffer with a large one. */
   #enlarge(): void {
     const larger = this.#spare.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
     this.buffer.copy(larger, 0, 0, this.position);

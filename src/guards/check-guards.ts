@@ -9,7 +9,7 @@ import type { GuardFailure } from './guard-finding.ts';
 export interface Result {
   readonly rows: number;
   readonly bytes: number;
-  /** Names of its columns. */
+  /** Names of the result's columns. */
   readonly columns: readonly string[];
   /** The run's logical time, from which freshness is measured, in epoch milliseconds. */
   readonly at: number;

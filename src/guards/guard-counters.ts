@@ -3,7 +3,7 @@ import { type Batch, type Cells, cellText, storedRow } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { NewestTime } from './newest-time.ts';
 
-/** Counts over the rows. */
+/** What was counted in a result's rows. */
 export interface Counted {
   /** Number of null or empty cells by column, for existing columns that a guard checks. */
   readonly missing: ReadonlyMap<string, number>;

@@ -135,7 +135,7 @@ export class ArenaSource implements RecordSource {
     return this.#at < 0 && this.next();
   }
 
-  /** The remaining records, one by one. */
+  /** Yields the remaining records, one by one. */
   *records(): Generator<{ readonly start: number; readonly bytes: number }> {
     for (const start of this.#order) yield { start, bytes: sizeAt(this.buffer, start) };
   }

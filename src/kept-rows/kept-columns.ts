@@ -67,7 +67,7 @@ function otherLayout(name: string, other: string): Problem {
   });
 }
 
-/** A column has changed its type. */
+/** The problem to report if a column has changed its type. */
 export function otherType(name: string, { type, other }: { type: ColumnType; other: ColumnType }): Problem {
   return new Problem({
     code: 'SET_COLUMN_TYPE',

@@ -19,7 +19,7 @@ export interface Segment {
   /** Number of records, including deletion markers. */
   readonly rows: number;
   readonly bytes: number;
-  /** CRC-32 of its bytes. */
+  /** CRC-32 of the file's bytes. */
   readonly crc: number;
   /**
    * Start of the segment's extract in epoch milliseconds. Of two rows with the same key, the one with the later extract
@@ -46,7 +46,7 @@ export interface Manifest {
   readonly columns: readonly KeptColumn[];
   /** Number of the next row to be appended. */
   readonly next: number;
-  /** Rows after the merge. */
+  /** Number of rows after the merge. */
   readonly rows: number;
   /**
    * The oldest value in the column that determines a row's age, if the values can be compared as strings. Until this
@@ -59,7 +59,7 @@ export interface Manifest {
   readonly segments: readonly Segment[];
 }
 
-/** Bytes of a generation on disk. */
+/** Size of a generation on disk, in bytes. */
 export function bytesOf({ segments }: Pick<Manifest, 'segments'>): number {
   return segments.reduce((sum, { bytes }) => sum + bytes, 0);
 }

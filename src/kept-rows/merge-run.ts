@@ -41,11 +41,11 @@ export interface MergeRunOptions {
   readonly current?: Manifest;
   /** Backfilled ranges to merge. */
   readonly staged?: StagedRanges;
-  /** Disables compaction. */
+  /** Set during a backfill, in which compaction starts later. */
   readonly isHeld?: boolean;
-  /** When the run started, epoch milliseconds. */
+  /** The run's start in epoch milliseconds. */
   readonly asOf: number;
-  /** IANA zone of the job. */
+  /** The job's IANA time zone. */
   readonly zone: string;
   /** Disk budget. Default: no limit. */
   readonly room?: DiskSpace;
@@ -90,7 +90,7 @@ export class MergeRun {
     return this.#reader?.columns ?? [];
   }
 
-  /** Rows taken from the source. */
+  /** Number of rows taken from the source. */
   get taken(): number {
     return this.#writer?.rows ?? 0;
   }
@@ -100,7 +100,7 @@ export class MergeRun {
     return this.#writer?.replaced.warning;
   }
 
-  /** Called before the first row. */
+  /** Call this before the first row. */
   begin(incoming: IncomingRows): void {
     const { rule, current, staged } = this.#options;
     this.#incoming = incoming;
@@ -115,7 +115,7 @@ export class MergeRun {
     });
   }
 
-  /** Takes a batch's rows by copying them. */
+  /** Takes a batch's rows. They're copied, so the batch can be reused. */
   async take(batch: Batch): Promise<void> {
     for (let i = 0; i < batch.length; i++) {
       this.#writer!.write(batch, i, this.#sorter.arena);

@@ -73,7 +73,7 @@ export class Merge {
     for (const source of this.#all) await source.close();
   }
 
-  /** Returns false if the source must be filled first. */
+  /** Advances a source. Returns false if the source must be filled first. */
   #advance(source: RecordSource): boolean {
     if (source.next()) this.#push(source);
     else this.#waiting = source;

@@ -66,7 +66,7 @@ class Ranking {
     return { buffer: arena.buffer, start: begin };
   }
 
-  /** Valid until the next call. */
+  /** A row's ranking record, which is valid until the next call. */
   of(spot: RecordRef, text: string | undefined): RecordRef {
     this.#arena.clear();
     return this.add(spot, text);

@@ -53,7 +53,7 @@ export function isDeletion({ buffer, start }: RecordRef): boolean {
   return buffer[start + 7]! >= 0x80;
 }
 
-/** Compares the keys of two records bytewise: negative, zero or positive. */
+/** Compares two records' keys bytewise. The result is negative, zero or positive. */
 export function compareKeys(a: RecordRef, b: RecordRef): number {
   const [from, other] = [a.start + headBytes, b.start + headBytes];
   return a.buffer.compare(b.buffer, other, other + keySize(b.buffer, b.start), from, from + keySize(a.buffer, a.start));
@@ -82,7 +82,7 @@ export function keyPrefix({ buffer, start }: RecordRef): number {
   return prefix;
 }
 
-/** Offset of the cells. */
+/** Offset of a record's cells. */
 export function cellsAt(buffer: Buffer, start: number): number {
   return start + headBytes + keySize(buffer, start) + versionSize(buffer, start);
 }

@@ -36,7 +36,7 @@ export class RetentionAge {
     this.#isDated = type === 'date';
   }
 
-  /** Throws a Problem (family `row`) if the string is neither a date nor a time. */
+  /** Whether a date or time is past the retention period. Throws a Problem (family `row`) if the string is neither. */
   isOld(text: string): boolean {
     if (text.length === 10) return this.#checked(text) < this.#day;
     if (text.endsWith('Z') && text[10] === 'T' && text.length > 16) return text.slice(0, -1) < this.#utc;

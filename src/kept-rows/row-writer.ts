@@ -19,7 +19,7 @@ interface Ordering extends Column {
 
 export interface RowWriterOptions {
   readonly columns: readonly KeptColumn[];
-  /** Index of each in the run. */
+  /** Index of each kept column in the run. */
   readonly from: readonly number[];
   /** Columns of the run. */
   readonly come: readonly Column[];
@@ -40,7 +40,7 @@ export class RowWriter {
   /** The row's value cells as strings. */
   readonly #texts: (string | null)[] = [];
   readonly hasValue: boolean[];
-  /** Kept rows are stored as UTF-8. */
+  /** Characters that were replaced because kept rows are stored as UTF-8. */
   readonly replaced = new ReplacedCharacters();
   #rows = 0;
 

@@ -7,7 +7,10 @@ import type { Segment } from './manifest.ts';
 
 const pieceBytes = 512 * 1024;
 
-/** Two buffers for one writer at a time; files written one after another share them. */
+/**
+ * A writer's two buffers. Only one writer at a time can use them, so files that are written one after another share
+ * them.
+ */
 export type WriterMemory = readonly [Buffer, Buffer];
 
 export const writerMemory = (): WriterMemory => [

@@ -42,7 +42,7 @@ export class Sorter {
     this.arena = new Arena(maxBytes + 256 * 1024);
   }
 
-  /** True if no file has been needed so far. */
+  /** Whether no file has been needed so far. */
   get isSmall(): boolean {
     return this.#files.length === 0;
   }

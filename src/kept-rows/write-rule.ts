@@ -16,7 +16,7 @@ export interface WriteRule {
 export interface Retention {
   /** The column with a date or time that determines a row's age. */
   readonly column?: string;
-  /** Older rows are removed. */
+  /** Rows that are older than this are removed. */
   readonly within?: RetentionSpan;
   /** How many of the newest remaining rows to keep. Rows are ordered by `column` or, without one, by position. */
   readonly rows?: number;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** A clock that is injected, so that code that waits or records times can be tested without waiting. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970 UTC. May jump. */
+  /** The wall clock's time in epoch milliseconds. It may jump. */
   now(): number;
   /** Monotonic milliseconds, comparable between processes until the machine reboots. */
   monotonic(): number;

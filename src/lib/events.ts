@@ -3,12 +3,12 @@ import { channel } from 'node:diagnostics_channel';
 /** Maps event names (past tense, `noun.verb`) to their fields, which are JSON-safe. */
 export type EventMap = Record<string, object>;
 
-/** Any of a map's events, as an emitted pair; checking the name narrows the type of the facts. */
+/** Any of a map's events, as a pair of its name and its fields. Checking the name narrows the type of the fields. */
 type EventOf<M extends EventMap> = { [K in keyof M & string]: [name: K, facts: M[K]] }[keyof M & string];
 
 /**
- * One emitter, many subscribers: log, metrics, history, progress and console. Code that emits only some events accepts
- * an emitter of more.
+ * One emitter, many subscribers: log, metrics, history, progress and console. Code that emits only some events also
+ * accepts an emitter for more events.
  */
 export type Emit<M extends EventMap> = (...event: EventOf<M>) => void;
 

@@ -25,7 +25,7 @@ export class Html {
 /** A value in a template. Text is escaped, markup isn't, a list's items are joined, and undefined is left out. */
 export type HtmlPart = string | number | Html | readonly HtmlPart[] | undefined;
 
-/** A template tag that redacts and escapes all values except markup, so that callers can't forget it. */
+/** A template tag that redacts and escapes all values except markup, so that callers can't forget to. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((whole, piece, i) => `${whole}${textOf(parts[i - 1])}${piece}`));
 }

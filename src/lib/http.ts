@@ -5,7 +5,7 @@ import { type Lingering, LingeringSocket } from './lingering-socket.ts';
 import { readBeforeBreaking } from './read-before-breaking.ts';
 import { excerptAt } from './redact.ts';
 
-/** One request. The body is a factory, so that a retry starts at the first byte. */
+/** A request. A function creates the body, so that a retry starts at the first byte. */
 export interface HttpRequestOptions {
   readonly agent: HttpAgent;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** 32 lowercase hex characters, like all the service's IDs. */
+/** A random ID of 32 lowercase hex characters, like all IDs of the service. */
 export function newId(): string {
   return randomBytes(16).toString('hex');
 }

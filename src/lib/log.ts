@@ -38,7 +38,7 @@ function levelOf(line: string): JournalLevel {
 
 const levels: Readonly<Record<string, JournalLevel>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
 
-/** Discards everything. */
+/** A log that discards everything. */
 export const quietLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => quietLog };
 
 function wrap(logger: Logger): Log {

@@ -34,7 +34,7 @@ function plain(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '');
 }
 
-/** Optimal string alignment distance. */
+/** The optimal string alignment distance between two words. */
 function slipsBetween(a: string, b: string): number {
   let older: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

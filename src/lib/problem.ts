@@ -17,7 +17,8 @@ function openFilesError(thrown: unknown, depth = 0): NodeJS.ErrnoException | und
  * A problem's family, which (unlike its message) decides what the runner does next.
  *
  * - `config`: the config or the command line must be fixed; this job doesn't start, but others do.
- * - `login`: the credentials were refused or have expired; with {@link Problem.isLoginRefused}, they're put on hold.
+ * - `login`: the credentials were refused or have expired; if {@link Problem.isLoginRefused} is set, they're put on
+ *   hold.
  * - `try_later`: a transient error: the other side is busy or unreachable; wait and retry.
  * - `row`: one row can't be processed; the run fails unless the job tolerates it.
  * - `quota`: the daily allowance is used up; owed payloads wait in the outbox for the next day.
@@ -50,7 +51,7 @@ export interface ProblemOptions {
   /** What happened, in one plain sentence without a full stop. */
   readonly message: string;
   readonly where?: ProblemLocation;
-  /** The value seen, safe to show. */
+  /** The value that was seen. It must be safe to show. */
   readonly seen?: string;
   /** The allowed values. */
   readonly allowed?: string;

@@ -10,7 +10,7 @@ export interface Identity {
   readonly host: string;
   /** The boot ID. systemd-nspawn shows some of its processes a different boot ID. */
   readonly boot: string;
-  /** The PID namespace: two containers on one volume both have a process 1. */
+  /** The PID namespace. Two containers that share a volume both have a process 1. */
   readonly space: string;
   readonly pid: number;
   /**

@@ -3,7 +3,7 @@ import { processExists } from './process-exists.ts';
 
 /** An entry in the process table, see proc(5). */
 export interface ProcessEntry {
-  /** Clock ticks since boot. */
+  /** The process's start time in clock ticks since boot. */
   readonly start: string;
   /** Whether the process has ended but hasn't been reaped, so that its ID is still in use. */
   readonly isOver: boolean;

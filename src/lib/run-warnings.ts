@@ -62,7 +62,7 @@ export class RunWarnings {
     this.#onWarning(warning);
   };
 
-  /** In order of arrival. */
+  /** The warnings in order of arrival. */
   get list(): readonly RunWarning[] {
     return [...this.#byText.values()];
   }

@@ -9,7 +9,7 @@ export type { PreparedStatement, SqliteValue } from './sqlite-statement.ts';
 export interface SqliteOptions {
   /** The file must exist, and no statement may write to it or to any other file. */
   readonly readOnly?: boolean;
-  /** Fails if the file is missing, instead of creating it. */
+  /** Whether to fail if the file is missing, instead of creating it. */
   readonly mustExist?: boolean;
   /** How long a statement waits for another connection's lock; default: 5 s. */
   readonly busyTimeoutMs?: number;

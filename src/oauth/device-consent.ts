@@ -24,7 +24,7 @@ export class DeviceConsent {
     this.#deadline = given.askedAt + given.code.lifetimeMs;
   }
 
-  /** Throws like a token request. */
+  /** Requests a device code. Throws the same errors as a token request. */
   static async begin(vendor: TokenClient, clock: Clock): Promise<DeviceConsent> {
     const askedAt = clock.monotonic();
     return new DeviceConsent({ code: await vendor.askCode(), vendor, clock, askedAt });

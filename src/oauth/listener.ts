@@ -18,7 +18,7 @@ export type OnAnswer = (address: URL) => Promise<'done' | 'not ours'>;
  * reachable from other machines.
  */
 export class Listener {
-  /** With the actual port. */
+  /** The redirect URI with the actual port. */
   readonly redirectUri: string;
   readonly #server: Server;
   /** Connections that haven't sent a request: browsers open some in advance and keep them open. */

@@ -155,6 +155,6 @@ type Exchange = NonNullable<Login['description']['exchange']>;
 
 interface Redeeming {
   readonly redirectUri: string;
-  /** For PKCE (RFC 7636). */
+  /** The PKCE code verifier (RFC 7636). */
   readonly verifier?: string | undefined;
 }

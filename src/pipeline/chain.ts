@@ -11,7 +11,7 @@ interface Step {
 
 /** A job's transforms in order, prepared for one run. */
 export class Chain {
-  /** The resulting columns. */
+  /** The columns after all transforms. */
   readonly columns: readonly Column[];
   readonly #steps: readonly Step[];
 

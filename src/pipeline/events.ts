@@ -11,7 +11,7 @@ interface OfRun {
 interface Progress {
   /** Number of rows read from the source so far. */
   readonly rows: number;
-  /** Bytes encoded so far. */
+  /** Number of bytes encoded so far. */
   readonly bytes: number;
 }
 
@@ -30,7 +30,7 @@ export type PipelineEvents = {
    */
   'payload.spooled': OfRun & {
     readonly payload: Payload;
-    /** Duration after the extract. */
+    /** Time taken to finish the file after the extract, in milliseconds. */
     readonly milliseconds: number;
     readonly reused: boolean;
   };

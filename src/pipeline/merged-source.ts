@@ -12,7 +12,7 @@ import { spoolProblem } from './spool-problem.ts';
 export interface RowSource {
   open(): Promise<readonly Column[]>;
   next(): Promise<Batch | undefined>;
-  /** Rows returned so far. */
+  /** Number of rows returned so far. */
   readonly rows: number;
   /** How the source ended. Call this after the last row. */
   ending(): SourceEnd;
@@ -47,7 +47,7 @@ export class MergedSource implements RowSource {
     return this.#rows;
   }
 
-  /** {@link MergeRun.replaced}. */
+  /** See {@link MergeRun.replaced}. */
   get replaced(): RunWarning | undefined {
     return this.#run.replaced;
   }

@@ -11,7 +11,7 @@ import type { PipelineOptions } from './run-pipeline.ts';
 import { type StreamRowsOptions, streamRows } from './stream-rows.ts';
 
 export type PreviewOptions = Omit<PipelineOptions, 'spool'> & {
-  /** For a job with kept rows: where the run would resume. The kept rows don't change. */
+  /** Where the run would continue: the watermark and, for a job with kept rows, the kept rows. Neither changes. */
   readonly watermark?: string;
   readonly keptRows?: Omit<KeptRowsOptions, 'aside'>;
   /** Number of first rows to keep. */

@@ -4,7 +4,7 @@ import { type ProgressReporterOptions, progressReporter } from './progress.ts';
 import { Spool } from './spool.ts';
 import { type StreamProgress, type StreamRowsOptions, streamRows } from './stream-rows.ts';
 
-/** `job` and `run` name the job and this run, for events, problems and the scratch folder; `spool` is for payloads. */
+/** `job` and `run`: the names to use in events, problems and the scratch folder. `spool`: the folder for payloads. */
 export interface PipelineOptions
   extends Omit<StreamRowsOptions, 'sink' | 'asOf' | 'onProgress'>,
     ProgressReporterOptions {
@@ -76,7 +76,7 @@ async function encodedResult(
   }
 }
 
-/** The two ways to end a result. */
+/** Returns the two functions of which one ends a result. */
 function endsOf(
   file: Spool,
   whole: Omit<Payload, 'path'>,

@@ -19,7 +19,7 @@ export class ScratchWatch {
     this.#timer.unref();
   }
 
-  /** Why space ran out; undefined if it didn't. */
+  /** Why disk space ran out; undefined if it didn't. */
   get refusal(): unknown {
     return this.#refusal;
   }

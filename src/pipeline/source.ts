@@ -103,7 +103,7 @@ export class SourceReader {
     if (room !== undefined) this.#watch = new ScratchWatch({ scratch, room, full: (why) => this.#refuse(why) });
   }
 
-  /** Rows returned so far. */
+  /** Number of rows returned so far. */
   get rows(): number {
     return this.#rows;
   }

@@ -34,7 +34,7 @@ export class Spool implements Sink {
     }
   }
 
-  /** {@link SpoolFile.write}. */
+  /** See {@link SpoolFile.write}. */
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
     if (this.#file !== undefined) return this.#file.write(pieces, recycle);
     const bytes = pieces.reduce((sum, { length }) => sum + length, this.#bytes);

@@ -60,7 +60,7 @@ export class StallTimer {
     try {
       for (let pause = limitMs; ; ) {
         await clock.sleep(pause, this.#over.signal);
-        // A test clock may return at once, so yield: the loop must not starve other work.
+        // A test clock's sleep may end at once, so yield to keep this loop from starving other work.
         await nextTurn();
         if (this.#over.signal.aborted) return;
         const waited = this.#giveUp === undefined ? 0 : clock.monotonic() - this.#since;

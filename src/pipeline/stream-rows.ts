@@ -40,7 +40,7 @@ export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' |
 /** Progress so far. It's the same object throughout the run. */
 export interface StreamProgress {
   columns: readonly Column[];
-  /** Rows returned by the source. */
+  /** Number of rows returned by the source. */
   rowsRead: number;
   /** Encoded rows. */
   rows: number;
@@ -65,7 +65,10 @@ export async function streamRows(given: StreamRowsOptions): Promise<StreamProgre
   }
 }
 
-/** Most sources don't need a scratch folder, or leave it empty. */
+/**
+ * Removes the scratch folder. Most sources don't need it or leave it empty, so the quick way to remove an empty folder
+ * is tried first.
+ */
 async function clearScratch(scratch: string): Promise<void> {
   try {
     rmdirSync(scratch);

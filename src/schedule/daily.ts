@@ -2,7 +2,7 @@ import { nextOfTimes } from './zone.ts';
 
 /** Times of day, as a pure calendar. Daylight saving works as it does for times of day in a cron expression. */
 export interface DailySchedule {
-  /** `HH:MM`, in order, each once. */
+  /** Times as `HH:MM`, sorted and without duplicates. */
   readonly at: readonly string[];
   /** Days of the week, 1 = Monday to 7 = Sunday, in order; absent: every day. */
   readonly days?: readonly number[];

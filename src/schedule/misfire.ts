@@ -23,7 +23,10 @@ export interface MisfireDecision {
   readonly isCatchUp: boolean;
 }
 
-/** A firing that starts this late or earlier wasn't missed: the daemon was restarting or briefly busy. */
+/**
+ * Maximum delay of a firing that doesn't count as missed. Such delays occur while the daemon restarts or is briefly
+ * busy.
+ */
 export const graceMs = 5 * 60_000;
 /**
  * Maximum number of firings to count. A schedule that fires every minute doesn't need an exact count after a year of

@@ -158,7 +158,7 @@ function fireDue(hooks: TimerHooks, clock: Clock): number {
     const now = clock.now();
     const { due, next } = split(hooks.dueAt(), now);
     for (const one of due.sort((a, b) => a.at - b.at)) attempt(hooks, () => hooks.fire(one));
-    // Firing advances plans.
+    // Firing has advanced the plans, so look at them again.
     const following = due.length === 0 ? next : split(hooks.dueAt(), now).next;
     return Math.max(0, following - clock.now());
   } catch (error) {

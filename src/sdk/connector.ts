@@ -202,7 +202,7 @@ export type RowsAgain =
 export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet = OptionSet> {
   readonly id: string;
   readonly title: string;
-  /** One sentence: what it reads. */
+  /** One sentence that says what the connector reads. */
   readonly summary: string;
   /** The source's options: address and credentials. */
   readonly source: S;

@@ -24,13 +24,13 @@ import type { RunFigures, RunOutcome, RunStage } from './run-outcome.ts';
 
 const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
 
-/** The outcome if no run started. */
+/** The outcome if no run was started. */
 const notRun = ({ name: job }: Job, stage: RunStage): RunOutcome => ({ ...stage, job, ...noWork });
 
 /**
  * Runs one job once: takes the lease, extracts the rows, writes the payload to the outbox and, if requested, delivers
  * it. Doesn't throw if the run fails: errors are returned in the outcome and recorded in the store, and don't affect
- * other jobs (invariant 7). If the outcome is `failed` and has no run, even the run's start couldn't be recorded.
+ * other jobs (invariant 7). If the outcome is `failed` and has no run ID, even the run's start couldn't be recorded.
  */
 export async function runJob(given: RunOptions): Promise<RunOutcome> {
   try {
@@ -41,7 +41,10 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
   }
 }
 
-/** Runs `work` under the job's lease. If the job is busy or on hold, doesn't call `work` and returns that outcome. */
+/**
+ * Runs `work` under the job's lease. If the job is busy or on hold, doesn't call `work`, but returns `busy` or
+ * `on_hold`.
+ */
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
@@ -104,7 +107,9 @@ function otherThanDisk(error: unknown): undefined {
   if (!isUnwritable(error)) throw error;
 }
 
-/** Begins the run and returns its ID; undefined for a retry whose run was ended by something newer. */
+/**
+ * Begins the run and returns its ID. Undefined for a retry if a newer result, a rollback or a hold has ended the run.
+ */
 function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
   return runtime.store.transaction(async (parts) => {
     const former = attempt?.run;
@@ -115,11 +120,11 @@ function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): 
   });
 }
 
-/** What the stages of a run that extracts have in common. */
+/** Data that the stages of a run with an extract share. */
 interface Run {
   readonly id: string;
   readonly place: ResumePoint;
-  /** What the guards compare the run's result with. */
+  /** What the guards need to check the run's result. */
   readonly judged: { readonly watch?: GuardCounters; readonly logicalAt?: number };
   readonly warnings: RunWarnings;
 }

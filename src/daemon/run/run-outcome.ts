@@ -33,7 +33,7 @@ export interface RunOutcome {
   readonly run?: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Requests of this run. */
+  /** Number of requests that this run sent. */
   readonly requests: number;
   readonly milliseconds: number;
   readonly problem?: Problem;

@@ -12,8 +12,8 @@ const atOnce = 50;
 export const maxRunsRead = 200;
 
 /**
- * An account's remaining requests for the day, in thousandths of a request. If they aren't enough, also the jobs that
- * share them.
+ * An account's remaining requests for the day, in thousandths of a request. If they might not be enough, also the jobs
+ * that share them.
  */
 export interface DayBudget {
   readonly account: string;
@@ -64,7 +64,7 @@ export function bundleOf({ extract, target, destination, schedule }: Scheduled):
 }
 
 /**
- * Returns each account's remaining requests for the current day. If an account doesn't have enough for its jobs'
+ * Returns each account's remaining requests for the current day. If an account might not have enough for its jobs'
  * firings from `from` on, also returns what each job needs.
  */
 export async function budgetsOfDay(

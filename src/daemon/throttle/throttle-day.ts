@@ -6,7 +6,7 @@ export interface Throttleable {
   readonly priority: JobPriority;
   /** The expected cost of a firing, in thousandths of a request. */
   readonly cost: number;
-  /** Its remaining firings today. */
+  /** The job's remaining firings today. */
   readonly firings: number;
   /** Whether the job has run today. If so, it may be paused for the rest of the day. */
   readonly ran: boolean;
@@ -14,7 +14,7 @@ export interface Throttleable {
   readonly mayThrottle: boolean;
 }
 
-/** How to make a day fit. */
+/** How to throttle jobs so that the allowance lasts for the day. */
 export interface ThrottlePlan {
   /** For each throttled job: n if only every nth firing runs, or 0 if none runs for the rest of the day. */
   readonly every: ReadonlyMap<string, number>;

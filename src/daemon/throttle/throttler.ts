@@ -45,7 +45,7 @@ export class Throttler {
     return (await this.#isTurn(job, at, throttle.every)) ? undefined : throttle.says;
   }
 
-  /** When a job next fires after a given time (epoch ms) under the current throttles; null: never. */
+  /** The job's next firing after a given time (epoch ms) under the current throttles; null if there is none. */
   nextFiring({ name, schedule }: Job, after: number): number | null {
     const throttle = this.#throttled.get(name);
     const from = throttle?.every === 0 ? Math.max(after, throttle.until - 1) : after;
@@ -106,8 +106,8 @@ export class Throttler {
   }
 
   /**
-   * Whether enough firings have passed since the last run that counts. Ignores a run in the future, whose time came
-   * from a wrong clock.
+   * Whether enough firings have passed since the last run that used up a firing (see `usesTurn`). Ignores a run whose
+   * start is in the future, because its time came from a wrong clock.
    */
   async #isTurn({ name, schedule }: Job, at: number, every: number): Promise<boolean> {
     if (every === 0) return false;
