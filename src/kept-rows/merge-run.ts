@@ -41,7 +41,7 @@ export interface MergeRunOptions {
   readonly current?: Manifest;
   /** Backfilled ranges to merge. */
   readonly staged?: StagedRanges;
-  /** Set during a backfill, in which compaction starts later. */
+  /** Set during a backfill, when compaction starts later. */
   readonly isHeld?: boolean;
   /** The run's start in epoch milliseconds. */
   readonly asOf: number;

@@ -23,7 +23,7 @@ class LastRows implements NewestRows {
   }
 }
 
-/** Selects all rows from a lowest one on, ordered by a column, then by key. */
+/** Selects the rows that aren't below a given row. Rows are ordered by a column, then by key. */
 class HighestRows implements NewestRows {
   readonly at: number;
   readonly #rank: Ranking;

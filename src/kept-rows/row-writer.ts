@@ -253,8 +253,8 @@ function keyOrdering(
 }
 
 /**
- * How versions are ordered; undefined if the last row to arrive wins. That applies to a cursor of strings, because the
- * source has its own string order.
+ * How versions are ordered; undefined if the last row to arrive wins. This is the case for a cursor of strings, because
+ * the source has its own string order.
  */
 function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
   const at = come.findIndex(({ name }) => name === cursor);

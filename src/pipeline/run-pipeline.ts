@@ -76,7 +76,7 @@ async function encodedResult(
   }
 }
 
-/** Returns the two functions of which one ends a result. */
+/** Returns the functions that end a result, of which the caller must call one. */
 function endsOf(
   file: Spool,
   whole: Omit<Payload, 'path'>,
