@@ -85,7 +85,8 @@ export class Retrier {
   attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
     const { clock, nextFiring, scheduler } = this.#options;
     const now = (): number => clock.now();
-    // If the missed firings of this job wait for its run, retries end at the next regular firing after now.
+    // If missed firings of this job wait for its run, retries end at the first regular firing after the run's first
+    // attempt began, even if that firing has passed and waits too.
     const next = (since: number): number | null => nextFiring(job, scheduler.hasBacklog(job.name) ? since : now());
     return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
   }

@@ -171,26 +171,26 @@ describe('a reload', () => {
 });
 
 describe('missed runs', () => {
-  it('keep their dates in all attempts, and the next missed run waits until the attempts are over', async () => {
+  /** A job that must make up for its runs since nine o'clock when a daemon starts at noon. */
+  async function missed(cron: string) {
     const world = await openWorld(noon - minute);
-    const { away, job, configWith, live, pass } = world;
-    const schedule = {
-      cron: '0 9,10,11 * * *',
-      timezone: 'UTC',
-      misfire: { policy: 'run_all', withinMs: 24 * hour },
-    } as const;
-    const config = configWith(job({ schedule }));
-    const { cron, timezone } = schedule;
-    away.between(noon, noon + 3 * minute);
+    const { job, configWith, live, pass } = world;
+    const timezone = 'UTC';
+    const config = configWith(
+      job({ schedule: { cron, timezone, misfire: { policy: 'run_all', withinMs: 24 * hour } } }),
+    );
     const before = await live(config, { durable: true });
-    await before.runtime.store.schedules.set({
-      job: 'orders',
-      schedule: `${timezone} ${cron}`,
-      next_at: noon - 3 * hour,
-    });
+    const { schedules } = before.runtime.store;
+    await schedules.set({ job: 'orders', schedule: `${timezone} ${cron}`, next_at: noon - 3 * hour });
     await before.stop();
     await pass(minute);
-    const next = await live(config, { durable: true });
+    return { ...world, start: () => live(config, { durable: true }) };
+  }
+
+  it('keep their dates in all attempts, and the next missed run waits until the attempts are over', async () => {
+    const { away, start, pass } = await missed('0 9,10,11 * * *');
+    away.between(noon, noon + 3 * minute);
+    const next = await start();
     await pass(20 * minute);
     const runs = (await runsOf(next)).reverse();
     expect(runs.map(({ fired_at, state }) => [fired_at, state])).toEqual([
@@ -200,6 +200,24 @@ describe('missed runs', () => {
     ]);
     expect(runs[0]!.attempts).toBeGreaterThan(1);
     expect(away.source.stoodFor.slice(0, runs[0]!.attempts)).toEqual(Array(runs[0]!.attempts).fill(noon - 3 * hour));
+  });
+
+  it("aren't delayed by an attempt that fails after the job's next regular firing", async () => {
+    const { away, start, pass } = await missed('0 * * * *');
+    away.takesMs = hour + minute;
+    away.between(noon, noon + away.takesMs + 1);
+    const next = await start();
+    await pass(hour);
+    away.takesMs = second;
+    await pass(9 * minute);
+    const runs = (await runsOf(next)).reverse();
+    expect(runs.map(({ fired_at, state, attempts }) => [(fired_at! - noon) / hour, state, attempts])).toEqual([
+      [-3, 'failed', 1],
+      [-2, 'delivered', 1],
+      [-1, 'delivered', 1],
+      [0, 'delivered', 1],
+      [1, 'delivered', 1],
+    ]);
   });
 });
 
