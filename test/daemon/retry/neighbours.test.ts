@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { runJob } from '../../../src/daemon/run/run-job.ts';
 import { dayOf } from '../../../src/delivery/quota.ts';
+import { useDatabase } from '../../../src/state/engine/database.ts';
 import { Away, hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
 
 /** A daemon whose job fired at noon and waits for its second attempt; the source is unavailable until `until`. */
@@ -134,6 +137,19 @@ describe('a waiting attempt is given up', () => {
   });
 });
 
+it("an attempt that can't be recorded because of the disk is made once the state is writable", async () => {
+  const { runtime, pass, named } = await waiting({ until: noon + 10 * second });
+  const { db, close } = useDatabase(join(runtime.store.folder, 'sluice.db'));
+  onTestFinished(close);
+  await sql.raw('pragma query_only = 1').execute(db);
+  await pass(minute);
+  expect(named('firing.deferred')).toMatchObject([{ facts: { job: 'orders', code: 'STATE_UNREADABLE' } }]);
+  await sql.raw('pragma query_only = 0').execute(db);
+  await pass(minute);
+  expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+  expect(named('run.finished')).toHaveLength(1);
+});
+
 it('an attempt waits while another process runs the same job', async () => {
   const world = await waiting({ until: noon + 20 * second });
   const lease = await world.runtime.store.leases.take('job:orders');
@@ -176,15 +192,14 @@ describe('missed runs', () => {
     const world = await openWorld(noon - minute);
     const { job, configWith, live, pass } = world;
     const timezone = 'UTC';
-    const config = configWith(
-      job({ schedule: { cron, timezone, misfire: { policy: 'run_all', withinMs: 24 * hour } } }),
-    );
-    const before = await live(config, { durable: true });
+    const schedule = { cron, timezone, misfire: { policy: 'run_all', withinMs: 24 * hour } } as const;
+    const config = (more: object = {}) => configWith(job({ schedule, ...more }));
+    const before = await live(config(), { durable: true });
     const { schedules } = before.runtime.store;
     await schedules.set({ job: 'orders', schedule: `${timezone} ${cron}`, next_at: noon - 3 * hour });
     await before.stop();
     await pass(minute);
-    return { ...world, start: () => live(config, { durable: true }) };
+    return { ...world, config, start: () => live(config(), { durable: true }) };
   }
 
   it('keep their dates in all attempts, and the next missed run waits until the attempts are over', async () => {
@@ -200,6 +215,18 @@ describe('missed runs', () => {
     ]);
     expect(runs[0]!.attempts).toBeGreaterThan(1);
     expect(away.source.stoodFor.slice(0, runs[0]!.attempts)).toEqual(Array(runs[0]!.attempts).fill(noon - 3 * hour));
+  });
+
+  it('continue if a reload ends the retries of the run that they wait for', async () => {
+    const { away, start, pass, config, clock } = await missed('0 9,10,11 * * *');
+    away.between(noon, noon + 2 * second);
+    const next = await start();
+    await pass(2 * second);
+    expect(await rowsOf(next)).toMatchObject([{ fired_at: noon - 3 * hour }]);
+    await clock.drive(next.daemon.adopt(config({ retry: undefined })));
+    await pass(10 * second);
+    const runs = (await runsOf(next)).reverse();
+    expect(runs.map(({ state }) => state)).toEqual(['failed', 'delivered', 'delivered']);
   });
 
   it("aren't delayed by an attempt that fails after the job's next regular firing", async () => {

@@ -184,4 +184,38 @@ describe('jobs with the same unavailable source', () => {
     expect(states).toHaveLength(100);
     expect(away.source.most).toBe(4);
   });
+
+  it('all wait as long as the source asks its probe to, and a run fails at once if its limit ends before', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.fault = (now) => (now < noon + 2 * second ? {} : { retryAfterMs: 20 * minute });
+    const cron = '0 12 * * *';
+    const { runtime, named } = await live(
+      configWith(
+        job({ name: 'probing', cron, retry: { ...usual, firstMs: 5 * second } }),
+        job({ name: 'short', n: 1, cron, retry: { ...usual, withinMs: 10 * minute } }),
+        job({ name: 'usual', n: 2, cron }),
+      ),
+    );
+    await pass(minute + 14 * second);
+    expect(away.asked).toHaveLength(4);
+    expect(named('run.finished')).toMatchObject([{ facts: { job: 'short', outcome: 'failed' } }]);
+    const rows = await runtime.store.retries.all();
+    expect(rows.map(({ job: name }) => name).toSorted()).toEqual(['probing', 'usual']);
+    expect(rows.map(({ next_at }) => next_at)).toEqual(Array(2).fill(away.asked[3]! + second + 20 * minute));
+  });
+
+  it("also run if they don't make up for missed runs, because waiting for a probe doesn't make them late", async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + minute);
+    const schedule = { cron: '0 12 * * *', timezone: 'UTC', misfire: { policy: 'skip' } } as const;
+    const probing = job({ name: 'probing', cron: '0 12 * * *', retry: { ...usual, firstMs: 5 * second } });
+    const { runtime } = await live(configWith(probing, job({ schedule, n: 1 })));
+    await pass(minute + 2 * second);
+    away.takesMs = 10 * minute;
+    await pass(15 * minute);
+    expect(away.asked).toHaveLength(4);
+    away.takesMs = second;
+    await pass(6 * minute);
+    expect(await runtime.store.runs.last('orders')).toMatchObject({ state: 'delivered', attempts: 2 });
+  });
 });
