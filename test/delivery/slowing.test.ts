@@ -58,6 +58,14 @@ describe("an account's request rate after refusals", () => {
     expect(await accounts.pace('x', 4)).toBe(2);
   });
 
+  it('stays paused for the longest time that two processes request at once', async () => {
+    const folder = newFolder();
+    const clock = new SteppingClock();
+    const [a, b] = [await newStore({ clock, folder }), await newStore({ clock, folder })];
+    await Promise.all([a.accounts.hold('x', 60_000), b.accounts.hold('x', 1_000)]);
+    expect(await a.accounts.heldUntil('x')).toBeGreaterThan(clock.now() + 50_000);
+  });
+
   it('is never below one or above the limit, even if the clock changes', async () => {
     const step = fc.oneof(
       fc.record({ by: fc.integer({ min: -10 * minute, max: 10 * minute }) }),

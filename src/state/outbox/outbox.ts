@@ -143,29 +143,26 @@ export class Outbox extends Repository {
    * against this payload, because the service accepts others. `untaken` means that the service hasn't processed the
    * request and never will.
    */
-  async postpone(
+  postpone(
     id: number,
     trouble: FailureReason & { waitMs?: number; free: boolean; blamed?: boolean; untaken?: boolean },
   ): Promise<void> {
-    const now = Math.round(this.context.clock.now());
-    const unanswered = this.context.db
-      .updateTable('outbox')
-      .set({ unanswered_at: givenUpAt(now) })
-      .where('id', '=', id);
-    if (trouble.untaken !== true) await unanswered.execute();
-    await this.context.db
-      .updateTable('outbox')
-      .set((column) => ({
-        attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
-        faults: column('faults', '+', trouble.blamed === true ? 1 : 0),
-        last_attempt_at: now,
-        next_attempt_at: trouble.waitMs === undefined ? null : now + Math.ceil(trouble.waitMs),
-        code: trouble.code,
-        message: redact(trouble.message),
-      }))
-      .where('id', '=', id)
-      .where('state', '=', 'owed')
-      .execute();
+    return inTransaction(this.context, async ({ db, clock }) => {
+      const now = Math.round(clock.now());
+      const row = db.updateTable('outbox').where('id', '=', id);
+      if (trouble.untaken !== true) await row.set({ unanswered_at: givenUpAt(now) }).execute();
+      await row
+        .set((column) => ({
+          attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
+          faults: column('faults', '+', trouble.blamed === true ? 1 : 0),
+          last_attempt_at: now,
+          next_attempt_at: trouble.waitMs === undefined ? null : now + Math.ceil(trouble.waitMs),
+          code: trouble.code,
+          message: redact(trouble.message),
+        }))
+        .where('state', '=', 'owed')
+        .execute();
+    });
   }
 
   /** Records why a payload isn't being sent, without counting an attempt. Returns true if the reason is new. */

@@ -8,6 +8,8 @@ import { pendingPayloads } from './pending-payloads.ts';
 
 export type Contents = Pick<Payload, 'sha256' | 'bytes' | 'format' | 'asOf'>;
 
+type Facts = Omit<Receipt, 'url' | 'client_id' | 'instance'>;
+
 /** Stores the last known contents of each instance. */
 export class Receipts extends Repository {
   async find(key: InstanceKey): Promise<Receipt | undefined> {
@@ -89,8 +91,7 @@ export class Receipts extends Repository {
 
   /** Records that the service rejected the request, so the instance still has the last known contents. */
   async trust(key: InstanceKey): Promise<void> {
-    const known = await this.find(key);
-    if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
+    await this.#change(key, { certain: 1 });
   }
 
   /**
@@ -98,14 +99,12 @@ export class Receipts extends Repository {
    * them.
    */
   async distrust(key: InstanceKey): Promise<void> {
-    const known = await this.find(key);
-    if (known !== undefined) await this.#put(key, { ...known, certain: 0 });
+    await this.#change(key, { certain: 0 });
   }
 
   /** Records that the service accepted the instance's last payload again. */
   async repeated(key: InstanceKey): Promise<void> {
-    const known = await this.find(key);
-    if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.context.clock.now()) });
+    await this.#change(key, { at: Math.round(this.context.clock.now()) });
   }
 
   /** Records that the service accepted these contents. */
@@ -127,8 +126,19 @@ export class Receipts extends Repository {
     await this.#put(key, { ...known, as_of: asOf, tried_as_of: tried });
   }
 
-  async #put(key: InstanceKey, row: Omit<Receipt, 'url' | 'client_id' | 'instance'>): Promise<void> {
-    await write(this.context.db, { ...row, url: key.url, client_id: key.clientId ?? '', instance: key.instance });
+  /** Changes a receipt in one statement, so that nothing that another process writes is lost. */
+  async #change({ url, clientId = '', instance }: InstanceKey, change: Partial<Facts>): Promise<void> {
+    await this.context.db
+      .updateTable('receipts')
+      .set(change)
+      .where('url', '=', url)
+      .where('client_id', '=', clientId)
+      .where('instance', '=', instance)
+      .execute();
+  }
+
+  async #put({ url, clientId: client_id = '', instance }: InstanceKey, facts: Facts): Promise<void> {
+    await write(this.context.db, { ...facts, url, client_id, instance });
   }
 }
 

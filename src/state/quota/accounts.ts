@@ -16,15 +16,17 @@ const togetherMs = 2_000;
 /** Stores the state of accounts: the pause that the service requested, and the current request rate. */
 export class Accounts extends Repository {
   /** Pauses all requests of the account for this long, unless it's already paused for longer. */
-  async hold(account: string, milliseconds: number): Promise<void> {
-    const now = Math.round(this.context.clock.now());
-    const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
-    const held = { paused_at: now, paused_until: until };
-    await this.context.db
-      .insertInto('accounts')
-      .values({ account, ...held, slowed_to: null, slowed_at: null })
-      .onConflict((conflict) => conflict.column('account').doUpdateSet(held))
-      .execute();
+  hold(account: string, milliseconds: number): Promise<void> {
+    return inTransaction(this.context, async (inside) => {
+      const now = Math.round(inside.clock.now());
+      const until = Math.max(now + Math.ceil(milliseconds), (await new Accounts(inside).heldUntil(account)) ?? 0);
+      const held = { paused_at: now, paused_until: until };
+      await inside.db
+        .insertInto('accounts')
+        .values({ account, ...held, slowed_to: null, slowed_at: null })
+        .onConflict((conflict) => conflict.column('account').doUpdateSet(held))
+        .execute();
+    });
   }
 
   /**
