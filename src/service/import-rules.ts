@@ -3,9 +3,9 @@ import { ApiError, forbidden } from './http/api-error.ts';
 import { administers, canSee, type SharedAsset, sharedWithGroupOf } from './store/shares.ts';
 
 /**
- * Checks that the caller may import an asset into a client account. Responds with 401 if the asset isn't visible to the
- * caller, even if it exists. Responds with 403 if the asset isn't shared with any of the caller's groups, unless the
- * caller administers assets of this kind. `what` names the asset; it must fit at the start of a sentence.
+ * Checks that the caller may import an asset into a client account. Throws 401 if the asset isn't visible to the
+ * caller, even if it exists. Throws 403 if the asset isn't shared with any of the caller's groups, unless the caller
+ * administers assets of this kind. `what` names the asset; it must fit at the start of a sentence.
  */
 export function requireImportable({ context, caller }: ApiCall, asset: SharedAsset, what: string): void {
   if (!canSee(context.db, asset, caller)) throw notShared(what);

@@ -53,8 +53,8 @@ export interface ServiceOptions {
   /** Reads the data for refreshes. If absent, refreshes fail. */
   readonly pull?: Pull;
   /**
-   * If true, refreshes may connect to loopback, link-local and private addresses. By default, they may not; only if the
-   * service itself listens on loopback, refreshes may connect to loopback.
+   * If true, refreshes may connect to loopback, link-local and private addresses. By default, they may not, except that
+   * they may connect to loopback if the service itself listens on loopback.
    */
   readonly allowPrivateAddresses?: boolean;
   /** How often to check for due work, in milliseconds. Default: 1,000. */

@@ -9,6 +9,7 @@ interface Property {
   readonly default?: unknown;
   /** Schemas of an object's properties. */
   readonly properties?: Properties;
+  /** Schema of a list's items. */
   readonly items?: Property;
   /** Describes the rule in words. The text is shown if a value violates the rule. */
   readonly 'x-rule'?: string;

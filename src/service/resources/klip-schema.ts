@@ -7,8 +7,8 @@ import { type Klip, schemaOf, setSchema, setUsedDatasources } from '../store/kli
 const path = '/klips/{id}/schema';
 
 /**
- * Replaces the Klip's schema with the whole body. Only `client_id` isn't part of the schema, because it just selects
- * the account. Null fields count as absent, as in every body.
+ * Replaces the Klip's schema with the whole body, except `client_id`, which only selects the account. Null fields count
+ * as absent, as in every body.
  */
 function replace(call: ApiCall, klip: Klip): void {
   const given = Object.entries(call.json).filter(([name, value]) => name !== 'client_id' && value !== null);

@@ -12,8 +12,8 @@ export interface JobRunStats {
   /** Number of runs that sent data. */
   readonly sent: number;
   /**
-   * Number of requests that these runs sent, including retries. Each run counts with at most {@link maxFactor} times the
-   * median.
+   * Number of requests that these runs sent, including retries. Each run counts with at most {@link maxFactor} times
+   * the median.
    */
   readonly requests: number;
   /** Number of runs that found no new data and therefore sent none. */

@@ -1,8 +1,8 @@
 import { sharesOf } from './shares.ts';
 
 /**
- * Tables for data sources, their share rights, instances and data, and the refresh queue. When an instance is due for a
- * refresh is stored in the database; null means that it isn't refreshed on a schedule.
+ * Tables for data sources, their share rights, instances and data, and the refresh queue. The time at which an instance
+ * is due for a refresh is stored in the database; null means that it isn't refreshed on a schedule.
  */
 export const datasources = `
 create table datasources (
