@@ -63,6 +63,19 @@ describe("a run's attempts end", () => {
     ]);
   });
 
+  it('at the next firing, even if a probe of the source succeeds at that moment', async () => {
+    const { away, job, configWith, live, pass } = await openWorld(noon - minute);
+    away.between(noon, noon + minute);
+    const probing = job({ name: 'probing', cron: '0 12 * * *', retry: { ...usual, firstMs: 5 * second } });
+    const { runtime } = await live(configWith(probing, job({ cron: '0,5 12 * * *', n: 1 })));
+    await pass(minute + 2 * second);
+    const { next_at } = (await runtime.store.retries.all())[0]!;
+    away.takesMs = noon + 5 * minute - next_at;
+    await pass(5 * minute);
+    const runs = (await runtime.store.runs.history({ limit: 9 })).filter((run) => run.job === 'orders');
+    expect(runs).toMatchObject([{ fired_at: noon + 5 * minute, attempts: 1 }, { state: 'failed', attempts: 1 }]);
+  });
+
   it('after the time in `within`, counted from the first attempt', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 9 * hour);
