@@ -27,6 +27,10 @@ it.each([
     'lrwxrwxrwx   1 owner group    5 Jan 02 03:04 l.csv -> ../a.csv',
     { name: 'l.csv', kind: 'link', target: '../a.csv' },
   ],
+  [
+    'lrwxrwxrwx   1 owner group    5 Jan 02 03:04 l.csv -> a -> b.csv',
+    { name: 'l.csv', kind: 'link', target: 'a -> b.csv' },
+  ],
   ['01-02-26  03:04PM                   57 a b.csv', { name: 'a b.csv', kind: 'file', size: 57 }],
   ['2026-01-02  15:04                1,024 a.csv', { name: 'a.csv', kind: 'file' }],
   ['01-02-26  03:04PM       <DIR>          sub dir', { name: 'sub dir', kind: 'folder' }],
@@ -44,6 +48,7 @@ it.each([
     'Type=File;Size=57;Modify=20260102030405.250; a.csv',
     { name: 'a.csv', kind: 'file', size: 57, modified: modified + 250 },
   ],
+  ['modify=20260102030405.5; a.csv', { name: 'a.csv', kind: 'unknown', modified: modified + 500 }],
   ['TYPE=DIR;UNIQUE=7; sub', { name: 'sub', kind: 'folder' }],
   ['type=file;size=57;modify=unknown; a.csv', { name: 'a.csv', kind: 'file', size: 57 }],
   ['size=57;modify=20260102030405; a.csv', { name: 'a.csv', kind: 'unknown', size: 57, modified }],

@@ -363,7 +363,9 @@ describe('a listed file', () => {
     const warnings: unknown[] = [];
     const context = ftpContext({ source: server.source, query: { path: 'in/**/*.csv' } }, folder());
     await ftp.extract({ ...context, warn: (warning) => warnings.push(warning) });
-    expect(warnings).toMatchObject([{ code: 'FTP_LINKED_FOLDERS', seen: '1 link' }]);
+    const query = { ...context.query, path: 'in/*', format: 'csv' } as typeof context.query;
+    await ftp.extract({ ...context, query, warn: (warning) => warnings.push(warning) });
+    expect(warnings).toMatchObject(Array(2).fill({ code: 'FTP_LINKED_FOLDERS', seen: '1 link' }));
     expect(rowsOf(await read({}, { path: 'in/linked/*.csv' }))).toEqual(['d']);
   });
 
@@ -392,6 +394,18 @@ describe('changed files', () => {
       watermark: watermark!,
     });
     await expect(gone).rejects.toMatchObject({ code: 'FTP_NOT_FOUND', family: 'job' });
+  });
+
+  it("that were read don't count as pending if their markers are deleted", async () => {
+    const files = new Map([...three(), ...[...three().keys()].map((path): [string, string] => [`${path}.ok`, ''])]);
+    const query = { ...changed, marker: '.ok' };
+    const { watermark } = await read({ files, reply: mdtm }, query);
+    for (const path of three().keys()) files.delete(`${path}.ok`);
+    const run = { source: server!.source, query: { path: 'in/*.csv', ...query }, watermark };
+    const context = ftpContext(run, folder());
+    const told: object[] = [];
+    await ftp.extract({ ...context, log: { ...context.log, debug: (_, facts = {}) => told.push(facts) } });
+    expect(told).toContainEqual({ found: 3, chosen: 0, pending: 0 });
   });
 
   it('are read regardless of their times, even after a file dated in the future', async () => {
@@ -443,6 +457,25 @@ describe('an unusual server', () => {
       expect(rowsOf(await read({ reply, pasvAddress }))).toEqual(['a', 'b', 'c']);
     },
   );
+
+  it("can have doubled quotes in the reply with the home folder's name", async () => {
+    const reply = (verb: string) => (verb === 'PWD' ? '257 "/our ""in""" is it' : undefined);
+    const files = new Map([['/our "in"/a.csv', 'x\na\n']]);
+    expect(rowsOf(await read({ files, reply }, { path: '*.csv' }))).toEqual(['a']);
+  });
+
+  it("can have marker files that match the pattern, which aren't data", async () => {
+    const files = new Map([...three(), ['/in/done', 'x\ndone\n']]);
+    expect(rowsOf(await read({ files }, { path: 'in/*', format: 'csv', marker: 'done' }))).toEqual(['a', 'b', 'c']);
+  });
+
+  it('can have a file whose name is the pattern, which is read instead of matching files', async () => {
+    const files = new Map([
+      ['/in/a[1].csv', 'x\nexact\n'],
+      ['/in/a1.csv', 'x\nmatch\n'],
+    ]);
+    expect(rowsOf(await read({ files }, { path: 'in/a[1].csv' }))).toEqual(['exact']);
+  });
 
   it('can have its marker files in another folder', async () => {
     const files = new Map([...three(), ['/in/done/a.csv', ''], ['/in/done/b.csv', '']]);

@@ -73,7 +73,10 @@ describe("a run's attempts end", () => {
     away.takesMs = noon + 5 * minute - next_at;
     await pass(5 * minute);
     const runs = (await runtime.store.runs.history({ limit: 9 })).filter((run) => run.job === 'orders');
-    expect(runs).toMatchObject([{ fired_at: noon + 5 * minute, attempts: 1 }, { state: 'failed', attempts: 1 }]);
+    expect(runs).toMatchObject([
+      { fired_at: noon + 5 * minute, attempts: 1 },
+      { state: 'failed', attempts: 1 },
+    ]);
   });
 
   it('after the time in `within`, counted from the first attempt', async () => {
