@@ -37,7 +37,7 @@ const bulkJob = '/jobs/query/{{ job.id }}';
 export default defineService({
   id: 'salesforce',
   title: 'Salesforce',
-  summary: 'Reads Salesforce objects with typed columns, page by page or in bulk, and the results of SOQL queries.',
+  summary: 'Reads the results of SOQL queries, and Salesforce objects with typed columns, page by page or in bulk.',
   options: {
     login_url: option.text({
       about:

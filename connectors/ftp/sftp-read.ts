@@ -1,10 +1,8 @@
 import type { SFTPWrapper } from 'ssh2';
 
-/**
- * The request size, which every server supports, and the number of concurrent requests. The speed of sequential
- * requests would be limited by latency.
- */
+/** Size of one request. Every server supports this size. */
 const pieceBytes = 32 * 1024;
+/** Number of concurrent requests. Sequential requests would be slow on connections with a high latency. */
 const ahead = 48;
 
 interface Range {

@@ -10,7 +10,7 @@ export interface RowGroup {
   readonly rows: Readonly<Partial<Record<Side, SortedRow>>>;
 }
 
-/** For each table, the column names of its rows' cells. */
+/** Column names of the cells in a row, for each table. */
 export type CellNames = Readonly<Record<Side, readonly string[]>>;
 
 /**

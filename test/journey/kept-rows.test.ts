@@ -263,7 +263,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
   });
 
-  it("rejects a checkpoint change while another process's run holds its lease", async () => {
+  it("rejects a checkpoint change while a run in another process holds the job's lease", async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();

@@ -227,7 +227,7 @@ describe('the scheduler', () => {
   });
 
   // The interrupted run belongs to tomorrow's date. Firings that are due today must not be lost along with it.
-  it('continues at the earlier firing if the clock was set back during a run that a shutdown interrupted', async () => {
+  it('resumes from the earlier firing if the clock was set back during a run interrupted by a shutdown', async () => {
     await takeSteps(
       [['a', { cron: '*/20 * * * *', timezone }]],
       [new Advance(13 * minute), new Jump(-day), new Restart('stop', 20 * minute), new Advance(30 * minute)],

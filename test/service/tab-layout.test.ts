@@ -49,7 +49,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     ]);
   });
 
-  it('can also be written as a grid by region and idx, with columns counted from 1 and rows from 0', async () => {
+  it('can also be written as a grid that uses region and idx, with columns counted from 1 and rows from 0', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const state = { [ids[0]!]: { region: '2', idx: 0 }, [ids[1]!]: { region: 'region-7', idx: 3 } };

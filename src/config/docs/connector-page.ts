@@ -30,7 +30,7 @@ function factsOf({ oauth, resumes, retired }: Connector): string {
   if (retired !== undefined) return 'A job that uses this connector fails validation with this message.';
   const login =
     oauth === undefined
-      ? "**Login**: with the source's options."
+      ? "**Login**: set in the source's options."
       : '**Login**: OAuth with `sluice login SOURCE`, unless the source sets other credentials.';
   return [login, `**Resumes**: ${resumes ?? 'no, each run reads everything.'}`].join('  \n');
 }

@@ -28,7 +28,7 @@ export function configReference({ connectors, formats, transforms }: Declaration
     section(
       'A source',
       sourceOptions,
-      "Each source is an entry of `sources`, with a name of your choice. Set the connector's options next to `connector`.",
+      "Each source is an entry under `sources`, with a name of your choice. Set the connector's options alongside `connector`.",
     ),
     section(
       'A login',

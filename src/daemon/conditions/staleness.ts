@@ -84,8 +84,8 @@ function isWatched({ schedule }: Job, staleAfterMs: number | false | undefined):
 }
 
 /**
- * Returns the time of the third firing after the last publication, but at least an hour after the publication.
- * Undefined for a job that is never due.
+ * Returns the time of the third firing after the last publication, or one hour after the publication, whichever is
+ * later. Undefined for a job that is never due.
  */
 function bySchedule({ schedule }: Job, published: number, { every, from }: Pace): number | undefined {
   if (schedule === undefined) return undefined;

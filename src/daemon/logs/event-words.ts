@@ -38,7 +38,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
       job,
       run,
       origin: '`schedule` or `person`',
-      attempt: 'attempt number; absent for the first attempt',
+      attempt: 'attempt number, absent for the first attempt',
     },
   },
   'run.retrying': {
@@ -85,7 +85,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
   },
   'extract.started': {
     says: 'The run starts reading its source.',
-    facts: { job, run, source, connector: 'the connector', at: 'time of the data' },
+    facts: { job, run, source, connector: 'the connector', at: 'time at which the data was current' },
   },
   'extract.progressed': {
     says: 'Reading progress, logged at most four times per second.',

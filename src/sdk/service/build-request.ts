@@ -125,7 +125,7 @@ function unfilled(template: Template, scope: Scope): Problem {
     allowed: `set: ${Object.keys(rest)
       .filter((name) => rest[name] !== undefined)
       .join(', ')}`,
-    next: 'set the option that is between {{ and }}',
+    next: 'set the option named between {{ and }}',
   });
 }
 

@@ -46,8 +46,8 @@ class PatientDriver extends SqliteDriver {
 }
 
 /**
- * Waits for a lock until a deadline. All statements that wait on the connection share the deadline, so the last
- * statement fails as early as the first one.
+ * Waits for a lock until a deadline. All statements of a connection share one deadline, so the last of them times out
+ * no later than the first.
  */
 class LockPatience {
   readonly #health: WriteHealth;

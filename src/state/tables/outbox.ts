@@ -19,7 +19,7 @@ export interface OutboxTable {
   always: number;
   state: OutboxState;
   attempts: number;
-  /** Number of consecutive attempts whose process died. They don't count in `attempts`. */
+  /** Number of consecutive attempts whose process died. Not counted in `attempts`. */
   crashes: Generated<number>;
   /**
    * How many of `attempts` failed although the service accepted other payloads. This means that the payload causes the

@@ -32,7 +32,7 @@ export default defineTransform<Given | null>({
         minimum: 1,
         default: defaultMaxRows,
         description:
-          'Maximum number of different rows to remember; a run with more different rows fails, so that the result is never wrong.',
+          'Maximum number of unique rows to remember; a run with more of them fails, so that the result is never wrong.',
       },
     },
     description: 'Rows are the same if the text of all compared columns is the same; null equals null.',
@@ -66,7 +66,7 @@ function tooMany(most: number): Problem {
   return new Problem({
     code: 'DISTINCT_TOO_MANY_ROWS',
     family: 'job',
-    message: `distinct received more than ${most} different rows`,
+    message: `distinct received more than ${most} unique rows`,
     allowed: `max_rows: ${most}`,
     next: 'use SELECT DISTINCT at the source, compare fewer columns, or raise max_rows (about 100 bytes of memory per row)',
   });

@@ -1,10 +1,10 @@
 import { defineTransform } from '../transform.ts';
 
-/** Ends the result after this number of rows and stops reading the source. */
+/** Stops reading the source after this many rows. The result ends there. */
 export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',
-  summary: 'Ends the result after this number of rows and stops reading the source.',
+  summary: 'Stops reading the source after this many rows. The result ends there.',
   schema: {
     type: 'integer',
     minimum: 0,

@@ -6,8 +6,7 @@ import { epochSeconds, parseDateTime } from './instant.ts';
 export type SortKey = string | number | bigint | Decimal | null;
 
 /**
- * Returns a function that creates sort keys from canonical strings. If a string isn't canonical for the column's type,
- * its key sorts after those of all canonical strings.
+ * Returns a function that creates sort keys from the cells of a column, which are in the type's canonical form.
  */
 export function sortKeyOf(type: ColumnType): (text: string) => SortKey {
   switch (type) {
