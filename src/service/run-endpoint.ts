@@ -9,7 +9,7 @@ import type { Account } from './store/accounts.ts';
 /** Runs an endpoint's steps that follow authenticating and counting: allow, validate, scope, find, do. */
 export type Run = (received: AuthenticatedRequest) => EndpointResult | Promise<EndpointResult>;
 
-/** Creates the function that runs an endpoint, and compiles the endpoint's validators. */
+/** Creates the function that runs an endpoint. */
 export function runnerOf(endpoint: Endpoint): Run {
   const validateQuery = queryValidator(endpoint.query);
   const validateBody = typeof endpoint.body === 'object' ? bodyValidator(endpoint.body) : undefined;
