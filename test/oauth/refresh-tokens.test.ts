@@ -70,6 +70,18 @@ describe('a refresh token', () => {
     expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: expect.any(Number) });
   });
 
+  it.each([
+    ['rotating', 'LOGIN_LOST'],
+    ['static', 'LOGIN_ENDED'],
+  ] as const)('that is refused after a lost response was used up only if it is rotating: %s', async (kind, code) => {
+    const { renew, login, store } = await deskAt(kind, given(1), { status: 503, body: 'busy' }, over);
+    expect(await renew()).toBe('access-1');
+    await expect(renew()).rejects.toMatchObject({ family: 'try_later' });
+    const { tokenManager } = (await openDesk({ login, folder: store.folder })).entry;
+    await tokenManager.refused(await tokenManager.token());
+    await expect(tokenManager.token()).rejects.toMatchObject({ family: 'login', code });
+  });
+
   it('yields no access token if the response is truncated', async () => {
     const headers = { 'content-type': 'text/plain', 'content-length': '99', connection: 'close' };
     const { renew } = await deskAt('static', { body: 'access_token=acce', headers });

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Console } from '../../../src/console/console.ts';
 import { recordOf, saveRecord, saveRejection } from '../../../src/daemon/config/config-record.ts';
 import { explainJob } from '../../../src/daemon/explain/explain.ts';
 import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { Problem } from '../../../src/lib/problem.ts';
+import { forgetSecrets, registerSecret } from '../../../src/lib/redact.ts';
 import { noon, SteppingClock } from '../../clocks.ts';
 import { cleanUp, newFolder, newStore, oweText } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
@@ -66,6 +67,17 @@ describe('a condition', () => {
     const { status: code, text } = await page('/jobs/returns');
     expect(code).toBe(404);
     expect(text).toContain('retries is not a number');
+  });
+
+  it('hides secrets that were not yet known when its text was stored', async () => {
+    onTestFinished(forgetSecrets);
+    const { store, look } = await setUp();
+    const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
+    const problem = { code: 'DB_UNREACHABLE', message: 'no entry for hunter-of-secrets' };
+    await store.runs.finish(run, { state: 'failed', problem });
+    registerSecret('hunter-of-secrets');
+    const { status } = await look();
+    expect(status.conditions).toMatchObject([{ what: expect.stringContaining('no entry for [redacted]') }]);
   });
 
   it('says that the daemon keeps its active config if only the file is invalid', async () => {
