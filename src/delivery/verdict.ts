@@ -96,7 +96,7 @@ async function guardRefusal(
   if (job.guards === undefined) return undefined;
   const columns = (payload.columns ?? []).map(({ name }) => name);
   const counted = watch === undefined ? {} : { counted: watch.counted() };
-  const result = { ...payload, at: logicalAt, columns, ...counted, mayBeEmpty: job.allowEmpty };
+  const result = { ...payload, at: logicalAt, columns, ...counted };
   const last = await known?.store.goodPayloads.last(known.key);
   const findings = checkGuards(job.guards, result, last && { rows: last.row_count, run: last.run });
   if (findings.length === 0) return undefined;

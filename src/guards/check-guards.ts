@@ -14,8 +14,6 @@ export interface Result {
   /** The run's logical time, from which freshness is measured, in epoch milliseconds. */
   readonly at: number;
   readonly counted?: Counted;
-  /** Whether an empty result is allowed. If so, guards against missing rows don't apply to an empty result. */
-  readonly mayBeEmpty: boolean;
 }
 
 /** The last good payload, for comparison. */
@@ -24,9 +22,12 @@ export interface LastGood {
   readonly run: string;
 }
 
-/** The failed guards in declaration order. If there are none, the result may be sent. */
+/**
+ * The failed guards in declaration order. If there are none, the result may be sent. An empty result must be allowed by
+ * its job; guards against missing rows then don't apply to it.
+ */
 export function checkGuards(guards: Guards, result: Result, last: LastGood | undefined): GuardFailure[] {
-  const isEmpty = result.rows === 0 && result.mayBeEmpty;
+  const isEmpty = result.rows === 0;
   const findings = [
     bounds('rows', guards.rows, result.rows),
     isEmpty ? undefined : change(guards, result, last),
