@@ -54,6 +54,15 @@ describe('a disk failure during an extract', () => {
   );
 });
 
+it('a daemon exits if its disk fails after it has started its schedules, but before it is ready', async () => {
+  const stage = await secondVersion({ schedule: { every: '1h' } });
+  const disk = brokenDisk(stage, { what: 'change', on: 'insert into settings', fails: 'EIO' });
+  const ended = await stage.home.start(['run'], disk).ended;
+  expect(ended.stdout).toContain('"daemon.started"');
+  expect(ended.signal).toBeNull();
+  expect(ended.code).toBeGreaterThan(0);
+});
+
 describe('a disk failure while a job writes its kept rows', () => {
   it.for([
     { does: 'is full', fault: { what: 'write', on: '.rows', fails: 'ENOSPC' }, code: 'DISK_FULL' },

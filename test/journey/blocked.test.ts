@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { firstProcess, noFirstProcess } from './first-process.ts';
-import { type Ended, until } from './process.ts';
+import { type Ended, forTest, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
 /**
@@ -12,7 +14,7 @@ import { adminKey, makeWorld } from './world.ts';
  * it, in SQLite. Waits before that, without blocking, as long as the file `wait` exists.
  */
 const spinner = `
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { batchOf, defineConnector } from 'sluice/sdk';
 export default defineConnector({
@@ -22,6 +24,7 @@ export default defineConnector({
     while (existsSync(join(folder, 'wait'))) await new Promise((resolve) => setTimeout(resolve, 50));
     const file = join(folder, 'spin');
     function spin() { while (existsSync(file)) {} }
+    writeFileSync(join(folder, 'spinning'), '');
     if (existsSync(file) && readFileSync(file, 'utf8') === 'native') {
       const { DatabaseSync } = await import('node:sqlite');
       new DatabaseSync(':memory:').exec('with recursive t(n) as (select 1 union all select n + 1 from t) select max(n) from t');
@@ -180,4 +183,32 @@ it("the watchdog doesn't treat a suspended process as blocked by a source", asyn
   expect(await daemon.ended).toMatchObject({ code: 0 });
   expect(runs()).toEqual([]);
   expect(existsSync(join(home.folder, 'spin'))).toBe(false);
+});
+
+/** Lets a process's main thread have at most a tenth of a CPU; its other threads are unaffected. */
+function starve(pid: number): () => void {
+  const [cpu] = /(?<=Cpus_allowed_list:\s+)\d+/.exec(readFileSync('/proc/self/status', 'utf8'))!;
+  const rivals = Array.from({ length: 9 }, () =>
+    // Each has its own session, because the kernel divides a CPU by sessions first.
+    spawn('taskset', ['-c', cpu, 'sh', '-c', 'while :; do :; done'], { detached: true, stdio: 'ignore' }),
+  );
+  const end = (): void => {
+    for (const rival of rivals) rival.kill('SIGKILL');
+  };
+  forTest(end);
+  execFileSync('taskset', ['-p', '-c', cpu, String(pid)]);
+  setPriority(pid, 19);
+  return end;
+}
+
+it("the watchdog doesn't treat a process that gets too little CPU time as blocked by a source", async () => {
+  const { world, home, spin, spun } = await setUp();
+  const sync = home.start(['sync', 'bad'], { ...watched, env: { WATCH_MS: '5000' } });
+  await until('the source to spin', () => existsSync(join(home.folder, 'spinning')), { seen: sync.output });
+  const feed = starve(sync.child.pid!);
+  await wait(10_000);
+  feed();
+  await rm(spin);
+  expect(await sync.ended).toMatchObject({ code: 0, signal: null });
+  expect(await world.data(spun)).toBe('n\n1\n');
 });

@@ -65,16 +65,6 @@ it("a command that writes fails if another process holds the state's lock, and w
 it("a daemon logs that another process holds the state's lock, keeps running, and recovers once the lock is released", async () => {
   const { home, file } = await setUp();
   const daemon = home.start(['run'], { serves: true });
-  await until('the daemon to start', () => daemon.output().includes('daemon.started'));
-  const unlock = await lock(file);
-  await until('the daemon to report STATE_LOCKED', () => daemon.output().includes('STATE_LOCKED'), {
-    withinMs: 400_000,
-    seen: daemon.output,
-  });
-  const health = await home.sluice(['health']);
-  expect(health).toMatchObject({ code: 1 });
-  expect(health.stdout + health.stderr).toContain('STATE_LOCKED');
-  await unlock();
   let last = '';
   const isWell = async (): Promise<boolean> => {
     // Each check is a process, so pause between them: otherwise, they would take CPU time from the daemon that the test
@@ -84,7 +74,19 @@ it("a daemon logs that another process holds the state's lock, keeps running, an
     last = stdout;
     return code === 0;
   };
-  await until('the daemon to recover', isWell, { withinMs: 400_000, seen: () => `${last}\n${daemon.output()}` });
+  const seen = () => `${last}\n${daemon.output()}`;
+  // A daemon that can't write before it's ready exits.
+  await until('the daemon to be ready', isWell, { seen });
+  const unlock = await lock(file);
+  await until('the daemon to report STATE_LOCKED', () => daemon.output().includes('STATE_LOCKED'), {
+    withinMs: 400_000,
+    seen: daemon.output,
+  });
+  const health = await home.sluice(['health']);
+  expect(health).toMatchObject({ code: 1 });
+  expect(health.stdout + health.stderr).toContain('STATE_LOCKED');
+  await unlock();
+  await until('the daemon to recover', isWell, { withinMs: 400_000, seen });
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended).toMatchObject({ code: 0 });
   expect(daemon.output()).not.toContain('bug in Sluice');

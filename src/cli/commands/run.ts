@@ -70,6 +70,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     events: runtime.events,
     ...(isForPeople ? {} : { log: 1 }),
   });
+  let daemon: Daemon | undefined;
   let monitoring: Monitoring | undefined;
   let syncs: SyncListener | undefined;
   try {
@@ -79,7 +80,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     if (lease === undefined) return await systemd.stopping();
     loopWatch.start();
     await failOnSilentSources(config, runtime, stop.signal);
-    const daemon = new Daemon({ runtime, config });
+    daemon = new Daemon({ runtime, config });
     const monitor = asked === undefined ? config.monitor : { ...config.monitor, ...asked };
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
     monitoring = await Monitoring.open({ daemon, runtime, log, systemd, ...asking });
@@ -97,6 +98,10 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     await Promise.all([monitoring.stopping(), reloads.end(), stopped]);
     await lease.release();
     log.info('daemon.stopped');
+  } catch (thrown) {
+    // If the startup fails after the schedules have started, their timers would keep the process running.
+    await daemon?.stop('the startup failed').catch(() => undefined);
+    throw thrown;
   } finally {
     syncs?.close();
     monitoring?.close();

@@ -40,7 +40,8 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
  * A watchdog thread for the event loop. If the loop doesn't tick for half a minute, the thread records which sources
  * were being read and kills the process. `takeBlockedRuns` evaluates the record at the next start. If the main thread
  * was waiting for the disk, the record doesn't blame any source. The time during which the machine or process is
- * suspended doesn't count, because the thread is suspended too. A debugger pauses the main thread on purpose, so the
+ * suspended doesn't count, because the thread is suspended too. Neither does the time during which the main thread
+ * waits for a CPU: a busy machine isn't a source that blocks. A debugger pauses the main thread on purpose, so the
  * watchdog doesn't run while a debugger is attached.
  */
 export class LoopWatch {

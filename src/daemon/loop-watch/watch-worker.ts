@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { killSelf } from '../../lib/kill-self.ts';
 import { createPrivateHandle } from '../../lib/private-file.ts';
 import { type BlockedRecord, blockedWords } from '../../state/runs/blocked-runs.ts';
+import { CpuWait } from './cpu-wait.ts';
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
 /**
@@ -24,9 +25,12 @@ const steps = new Int32Array(diskSteps);
 const path = join(folder, `${Date.now()}-${process.pid}.json`);
 let reading: Reading = [];
 let last = -1;
+/** The number of missed ticks, without the time in which the main thread waited for a CPU. */
 let silentTicks = 0;
 /** The number of missed ticks during which the main thread was waiting for the disk. */
 let diskTicks = 0;
+
+const cpuWait = new CpuWait();
 
 parentPort!.on('message', (runs: Reading) => {
   reading = runs;
@@ -34,9 +38,10 @@ parentPort!.on('message', (runs: Reading) => {
 const timer = setInterval(() => {
   const beat = Atomics.load(count, 0);
   const isSilent = beat === last;
-  silentTicks = isSilent ? silentTicks + 1 : 0;
+  const share = cpuWait.ownShare();
+  silentTicks = isSilent ? silentTicks + share : 0;
   if (!isSilent) diskTicks = 0;
-  else if (Atomics.load(steps, 0) > 0) diskTicks += 1;
+  else if (Atomics.load(steps, 0) > 0) diskTicks += share;
   last = beat;
   if (silentTicks < ticks) return;
   clearInterval(timer);
