@@ -167,7 +167,7 @@ function unquoted(text: string): string[] {
 }
 
 /** A command asks, or a server is ready. */
-const waitsForEnter = /\[y\/N\] |daemon\.started|service is listening url/g;
+const waitsForEnter = /\[y\/N\] |daemon\.started|service is listening\. Press/g;
 
 /** Runs a shell and presses Enter whenever its terminal waits for it. */
 function bash(

@@ -33,12 +33,15 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const service = await startService(options);
   const { url, firstKey, control } = service;
   const madeToken = options.control?.token === undefined ? control?.token : undefined;
-  if (process.stdout.isTTY === true) process.stdout.write(`${welcome(options, service, madeToken)}\n\n`);
+  const isForPeople = process.stdout.isTTY === true;
+  if (isForPeople) process.stdout.write(`${welcome(options, service, madeToken)}\n\n`);
   else {
     if (firstKey !== undefined) sayKey(firstKey);
     if (madeToken !== undefined) sayToken(control!.url, madeToken);
   }
-  options.log.info('service is listening', { url, pid: process.pid, ...(control && { control_url: control.url }) });
+  // A person has already read the URL.
+  const level = isForPeople && process.stderr.isTTY ? 'debug' : 'info';
+  options.log[level]('service is listening', { url, pid: process.pid, ...(control && { control_url: control.url }) });
   try {
     if (options.readyFile === undefined) return service;
     return await announce(options.readyFile, service, madeToken);
