@@ -3,14 +3,26 @@ import type { Clock } from '../src/lib/clock.ts';
 /** Noon in New York, on a day in June. */
 export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);
 
+interface SteppingClockOptions {
+  /** If true, a sleep doesn't advance the clock. It ends when the test has advanced the clock to the sleep's end. */
+  readonly manual?: boolean;
+  /** Called during each sleep with the number of sleeps so far. */
+  readonly onSleep?: (nth: number) => unknown;
+}
+
 /** A clock that moves only if a test advances it or code sleeps on it. */
 export class SteppingClock implements Clock {
   wall: number;
   ticks = 1_000_000;
+  /** Lengths of all sleeps so far, in milliseconds. */
+  readonly slept: number[] = [];
+  readonly #options: SteppingClockOptions;
+  readonly #sleepers = new Set<{ readonly at: number; wake(): void }>();
 
   /** `start`: epoch milliseconds, or a time as ISO 8601. */
-  constructor(start: number | string = noon) {
+  constructor(start: number | string = noon, options: SteppingClockOptions = {}) {
     this.wall = typeof start === 'string' ? Date.parse(start) : start;
+    this.#options = options;
   }
 
   now = () => this.wall;
@@ -19,42 +31,31 @@ export class SteppingClock implements Clock {
   advance(milliseconds: number): void {
     this.wall += milliseconds;
     this.ticks += milliseconds;
-  }
-
-  async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    this.advance(Math.max(milliseconds, 0.001));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/** A clock that moves only if a test advances it: a sleep ends when the clock reaches the sleep's end. */
-export class HandClock extends SteppingClock {
-  readonly #sleepers = new Set<{ readonly at: number; wake(): void }>();
-
-  override advance(milliseconds: number): void {
-    super.advance(milliseconds);
     for (const sleeper of this.#sleepers) if (sleeper.at <= this.ticks) sleeper.wake();
   }
 
-  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        this.#sleepers.delete(sleeper);
-        signal?.removeEventListener('abort', abort);
-      };
-      const wake = () => {
-        leave();
-        resolve();
-      };
-      const abort = () => {
-        leave();
-        reject(signal?.reason);
-      };
-      const sleeper = { at: this.ticks + milliseconds, wake };
-      if (signal?.aborted) return reject(signal.reason);
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', abort, { once: true });
+  async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    const { manual = false, onSleep } = this.#options;
+    signal?.throwIfAborted();
+    this.slept.push(milliseconds);
+    if (manual) return this.#wait(milliseconds, signal);
+    this.advance(Math.max(milliseconds, 0.001));
+    if (onSleep !== undefined) {
+      await onSleep(this.slept.length);
+      signal?.throwIfAborted();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const sleeper = { at: this.ticks + milliseconds, wake: resolve };
+    const onAbort = () => reject(signal?.reason);
+    this.#sleepers.add(sleeper);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    return promise.finally(() => {
+      this.#sleepers.delete(sleeper);
+      signal?.removeEventListener('abort', onAbort);
     });
   }
 }

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Heartbeats, type HeartbeatsOptions } from '../../src/alerts/heartbeats.ts';
 import type { Alerts } from '../../src/config/alerts.ts';
 import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
-import { HandClock } from '../clocks.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { makeCertificates } from '../servers/certificates.ts';
 import { cleanUp, newStore } from '../state/fixtures.ts';
 import { openReceiver } from './receiver.ts';
@@ -14,7 +14,7 @@ import { minute } from './world.ts';
 /** Heartbeats to one URL at an interval, on a clock that the test advances. */
 async function beating(url: string, everyMs = 5 * minute) {
   onTestFinished(cleanUp);
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const store = await newStore({ clock });
   const channel = { name: 'alive', type: 'heartbeat', url, jobs: [], everyMs, timeoutMs: 60_000 } as const;
   const alerts = { channels: new Map([['alive', channel]]) } as unknown as Alerts;

@@ -3,7 +3,7 @@ import { Messenger, type MessengerOptions } from '../../src/alerts/messenger.ts'
 import type { AlertChannel, Alerts } from '../../src/config/alerts.ts';
 import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
 import type { Store } from '../../src/state/store.ts';
-import { HandClock } from '../clocks.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { cleanUp, newStore } from '../state/fixtures.ts';
 import { openMailServer } from './mail-server.ts';
 import { openReceiver, secret } from './receiver.ts';
@@ -12,7 +12,7 @@ import { hour } from './world.ts';
 /** A messenger with one channel and one waiting message, on a clock that the test advances. */
 async function waiting(channel: (url: string) => AlertChannel) {
   onTestFinished(cleanUp);
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const store = await newStore({ clock });
   const receiver = await openReceiver();
   const made = channel(receiver.url);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deliverer } from '../../src/delivery/deliverer.ts';
 import { dayOf, resumeAfter } from '../../src/delivery/quota.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { HandClock } from '../clocks.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { cleanUp, newStore } from '../state/fixtures.ts';
 import { closeStages, commitText, destinationAt, jobFor, listener, openGateway, openStage, say } from './fixtures.ts';
 
@@ -74,7 +74,7 @@ describe('the deliverer', () => {
   });
 
   it('continues shortly after midnight in New York, but not before', async () => {
-    const clock = new HandClock();
+    const clock = new SteppingClock(noon, { manual: true });
     const { store, stage, deliverer, owe, delivered, heard, until } = await setUp({ requestsPerDay: 1 }, clock);
     await owe('today');
     await owe('tomorrow');

@@ -13,7 +13,7 @@ import type { RequestOutcome } from '../../src/delivery/retry.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
 import type { Store } from '../../src/state/store.ts';
-import { HandClock } from '../clocks.ts';
+import { SteppingClock } from '../clocks.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import type { Errand } from './child.ts';
 import { closeStages, destinationAt, mostInASecond, openGateway, openStage, type Play } from './fixtures.ts';
@@ -54,7 +54,7 @@ const arrivalsAt = ({ requestLog }: RunningService, kind: 'GET' | 'PUT') =>
   requestLog.entries.filter(({ method }) => method === kind).map(({ arrived }) => arrived);
 
 interface Sending {
-  readonly clock: HandClock;
+  readonly clock: SteppingClock;
   readonly store: Store;
   readonly gateway: Gateway;
   /** Sends one request, and gives it up after a timeout without a response. */
@@ -63,7 +63,7 @@ interface Sending {
 }
 
 async function sendingTo(url: string, wall?: number, timeoutMs = 2_000): Promise<Sending> {
-  const clock = new HandClock(wall);
+  const clock = new SteppingClock(wall, { manual: true });
   const store = await newStore({ clock });
   const destination = destinationAt(url, { credentials: { kind: 'api_key', key }, timeoutMs });
   const gateway = openGateway({ store, destinations: [destination], clock });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { afterEach, expect, it } from 'vitest';
 import { resendDue } from '../../src/delivery/deliver.ts';
 import { Deliverer } from '../../src/delivery/deliverer.ts';
-import { HandClock } from '../clocks.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { cleanUp, newStore } from '../state/fixtures.ts';
 import {
   closeStages,
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 /** A service that applies the first upload only after it has accepted a newer one, so it shows the old rows. */
 async function setUp(more = {}) {
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const store = await newStore({ clock });
   const stage = await openStage();
   const heard = listener();
@@ -157,7 +157,7 @@ it('a resend without a response is retried later', async () => {
 });
 
 it.each([429, 404])("an upload refused with %i doesn't cause a resend", async (status) => {
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const store = await newStore({ clock });
   const stage = await openStage();
   const destination = destinationAt(stage.url);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
-import { HandClock, SteppingClock } from '../clocks.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import {
@@ -90,7 +90,7 @@ describe("an account's request rate after refusals", () => {
 });
 
 it('a delivery ends a series of rate limits, so that the next pause is short again', async () => {
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const store = await newStore({ clock });
   const stage = await openStage();
   const heard = listener();

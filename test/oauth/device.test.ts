@@ -1,28 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { authorize } from '../../src/oauth/authorize.ts';
 import { DeviceConsent } from '../../src/oauth/device-consent.ts';
 import type { DeviceCodes } from '../../src/sdk/oauth.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { enterCode } from './person.ts';
 import { openDesk, opens, personLogin, vendorForTest } from './rig.ts';
 import { type Answer, tokenAddress } from './token-address.ts';
-
-/** A clock that never waits: each sleep advances the time, and `onSleep` may act during it. */
-function eagerClock(onSleep: (nth: number) => Promise<void> | void = () => undefined) {
-  const slept: number[] = [];
-  const clock: Clock = {
-    now: systemClock.now,
-    monotonic: () => slept.reduce((sum, one) => sum + one, 0),
-    async sleep(milliseconds, signal) {
-      slept.push(milliseconds);
-      await onSleep(slept.length);
-      signal?.throwIfAborted();
-    },
-  };
-  return { clock, slept };
-}
 
 const never = new AbortController().signal;
 const codes: Answer = {
@@ -37,7 +22,11 @@ const no = (error: string): Answer => ({ status: 400, body: { error } });
 const good: Answer = { body: { access_token: 'the-token', refresh_token: 'r1', expires_in: 3600 } };
 
 /** The result of a device login at a URL that returns these responses, one after another. */
-async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onSleep?: (nth: number) => void) {
+async function logInAt(
+  answers: Answer[],
+  device: Partial<DeviceCodes> = {},
+  onSleep = (_: number): unknown => undefined,
+) {
   const { url, heard } = await tokenAddress(...answers);
   const description = { grants: ['authorization_code'], token_url: url, refresh: 'static' } as const;
   const login: Login = personLogin(
@@ -45,10 +34,10 @@ async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onS
     { scopes: ['a', 'b'] },
   );
   const { entry } = await openDesk({ login });
-  const { clock, slept } = eagerClock(onSleep);
+  const clock = new SteppingClock(noon, { onSleep });
   const forms = () => heard.map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
   const consent = await DeviceConsent.begin(entry.tokenClient, clock);
-  return { consent, slept, forms, granted: (signal = never) => consent.wait(signal) };
+  return { consent, slept: clock.slept, forms, granted: (signal = never) => consent.wait(signal) };
 }
 
 it('a device login returns tokens once a user has entered the code on another machine, and renews them later', async () => {
@@ -56,13 +45,13 @@ it('a device login returns tokens once a user has entered the code on another ma
   const login = personLogin(vendor);
   const { entry, store } = await openDesk({ login });
   let consent: DeviceConsent | undefined;
-  const { clock, slept } = eagerClock((nth) =>
-    nth === 3 ? enterCode(consent!.code.address, consent!.code.userCode) : undefined,
-  );
+  const clock = new SteppingClock(noon, {
+    onSleep: (nth) => nth === 3 && enterCode(consent!.code.address, consent!.code.userCode),
+  });
   consent = await DeviceConsent.begin(entry.tokenClient, clock);
   expect(consent.code.fullAddress).toContain(consent.code.userCode);
   await authorize(entry, { login, store, ask: () => consent.wait(never) });
-  expect(slept).toEqual([5000, 5000, 5000]);
+  expect(clock.slept).toEqual([5000, 5000, 5000]);
   const first = await entry.tokenManager.token();
   expect(await opens(vendor, first.access_token)).toBe(true);
   await entry.tokenManager.refused(first);
@@ -74,7 +63,7 @@ it('a device login returns tokens once a user has entered the code on another ma
 it('a device login reports that the user canceled on the code page', async () => {
   const vendor = await vendorForTest();
   const { entry } = await openDesk({ login: personLogin(vendor) });
-  const consent = await DeviceConsent.begin(entry.tokenClient, eagerClock().clock);
+  const consent = await DeviceConsent.begin(entry.tokenClient, new SteppingClock());
   await enterCode(consent.code.address, consent.code.userCode, 'abort');
   await expect(consent.wait(never)).rejects.toMatchObject({ code: 'LOGIN_DENIED', family: 'login' });
 });

@@ -3,12 +3,11 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
-import { HandClock } from '../clocks.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -44,8 +43,8 @@ describe('a pipeline run', () => {
   });
 
   it('dates a payload by the start of its extract', async () => {
-    const instants = [1000, 5000, 9000];
-    const clock = { now: () => instants.shift()!, monotonic: () => 0, sleep: async () => {} };
+    const clock = new SteppingClock(1000);
+    clock.now = () => clock.wall++;
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])), { clock });
     expect((await sealedRun(given)).asOf).toBe(1000);
   });
@@ -121,11 +120,10 @@ describe('a pipeline run', () => {
   });
 
   it('emits progress at most every 250 milliseconds', async () => {
-    let now = 0;
-    const clock = { now: () => now, monotonic: () => now, sleep: async () => {} };
+    const clock = new SteppingClock();
     const connector = connectorOf(async function* () {
       for (let b = 1; b <= 100; b++) {
-        now += 10;
+        clock.advance(10);
         yield batchOf(columns, [[b, 'a']]);
       }
     });
@@ -189,7 +187,7 @@ describe('a failing run', () => {
 
 describe('a source that goes silent', () => {
   it('may take a long time if it reports activity before its first row', async () => {
-    const clock = new HandClock();
+    const clock = new SteppingClock(noon, { manual: true });
     const slow = connectorOf(async function* () {
       yield batchOf(columns, [[1, 'a']]);
     });
@@ -232,35 +230,23 @@ describe('a source that goes silent', () => {
   });
 
   it("is abandoned with a warning if it doesn't close", async () => {
-    const hurried: typeof systemClock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 50, signal) };
     const warned: string[] = [];
     const log = { debug: () => {}, info: () => {}, warn: (message: string) => warned.push(message) };
     const connector = connectorOf(async function* () {
       yield batchOf(columns, [[1, 'a']]);
       await new Promise<never>(() => {});
     });
-    const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock: hurried, log });
+    const { given } = rig(extractOf(connector, { stallTimeoutMs: 100 }), { clock: new SteppingClock(), log });
     expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'SOURCE_STALLED' });
     expect(warned).toEqual(['The source did not close in time and was abandoned']);
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
   it('may be slow as long as each wait is short enough', async () => {
-    let now = 0;
-    const waits: (() => void)[] = [];
-    const clock = {
-      now: () => now,
-      monotonic: () => now,
-      sleep: (_: number, signal?: AbortSignal) =>
-        new Promise<void>((resolve, reject) => {
-          waits.push(resolve);
-          signal?.addEventListener('abort', () => reject(signal.reason));
-        }),
-    };
+    const clock = new SteppingClock(noon, { manual: true });
     const connector = connectorOf(async function* () {
       for (let b = 0; b < 5; b++) {
-        now += 90;
-        for (const wake of waits.splice(0)) wake();
+        clock.advance(90);
         await new Promise((resolve) => setImmediate(resolve));
         yield batchOf(columns, [[b, 'a']]);
       }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { useDatabase } from '../../src/state/engine/database.ts';
 import type { Store } from '../../src/state/store.ts';
-import { HandClock } from '../clocks.ts';
+import { noon, SteppingClock } from '../clocks.ts';
 import { cleanUp, newFolder, newStore, Population } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -66,7 +66,7 @@ describe('a transaction that SQLite itself rolled back', () => {
  */
 async function twoProcesses() {
   const folder = newFolder();
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const population = new Population();
   const [mine, other] = [
     await newStore({ clock, folder, processes: population.member('mine') }),

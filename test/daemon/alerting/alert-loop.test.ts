@@ -12,7 +12,7 @@ import { registerSecret } from '../../../src/lib/redact.ts';
 import { identityOf } from '../../../src/oauth/identity.ts';
 import type { Store } from '../../../src/state/store.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
-import { HandClock } from '../../clocks.ts';
+import { noon, SteppingClock } from '../../clocks.ts';
 import { until as patiently } from '../../journey/process.ts';
 import { cleanUp, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
 import {
@@ -71,7 +71,7 @@ async function setUp({
   channels,
 }: Given = {}) {
   onTestFinished(cleanUp);
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const store = await newStore({ clock });
   const receiver = await openReceiver();
   const destination = destinationOf(place, { requestsPerDay });

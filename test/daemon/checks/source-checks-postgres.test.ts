@@ -9,7 +9,7 @@ import type { SluiceEvents } from '../../../src/daemon/events.ts';
 import { LoginBreaker } from '../../../src/daemon/login-holds/login-breaker.ts';
 import { Events } from '../../../src/lib/events.ts';
 import { quietLog } from '../../../src/lib/log.ts';
-import { HandClock } from '../../clocks.ts';
+import { noon, SteppingClock } from '../../clocks.ts';
 import { writeConfig } from '../../journey/home.ts';
 import { makeFolder, until } from '../../journey/process.ts';
 import { describeWithServer } from '../../servers/describe.ts';
@@ -51,7 +51,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'checks of a PostgreSQL database',
     const url = new URL(server().url);
     [url.username, url.password] = ['reader', 'reader-secret'];
     const config = await configFor(url.href);
-    const clock = new HandClock();
+    const clock = new SteppingClock(noon, { manual: true });
     const store = await newStore({ clock });
     const events = new Events<SluiceEvents>();
     const heard: string[] = [];

@@ -5,14 +5,13 @@ import { WaitingFirings } from '../../../src/daemon/firing/waiting-firings.ts';
 import type { LoginBreaker } from '../../../src/daemon/login-holds/login-breaker.ts';
 import { LoginWaits } from '../../../src/daemon/login-holds/login-waits.ts';
 import { holdProblem } from '../../../src/daemon/login-holds/problem.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
 import type { LoginHoldRow } from '../../../src/state/tables.ts';
+import { SteppingClock } from '../../clocks.ts';
 
 const hold = { connector: 'db', place: 'db:5432', account: 'etl', secret: 'hash', retry_at: 0 } as LoginHoldRow;
 const problem = holdProblem('bank', { ...hold, code: 'DB_LOGIN', message: 'refused' });
 
-/** Its waits end at once. */
-const clock = { ...systemClock, sleep: () => new Promise<void>((resolve) => void setImmediate(resolve)) };
+const clock = new SteppingClock();
 
 const firingOf = (name: string, at: number): Firing => ({
   job: { name } as Firing['job'],

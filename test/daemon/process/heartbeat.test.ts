@@ -3,21 +3,11 @@ import type { Ticking } from '../../../src/daemon/firing/scheduler.ts';
 import { Heartbeat, readHeartbeat } from '../../../src/daemon/process/heartbeat.ts';
 import { reportHealth } from '../../../src/daemon/report/report-health.ts';
 import { openStore } from '../../../src/state/store.ts';
-import { newFolder, SetClock } from '../rig.ts';
-
-/** A clock whose wall-clock and monotonic time the test sets. */
-class StoppedClock extends SetClock {
-  #monotonic = 1_000_000;
-  override monotonic = () => this.#monotonic;
-  override now = () => 1_800_000_000_000 + this.#monotonic;
-
-  pass(milliseconds: number): void {
-    this.#monotonic += milliseconds;
-  }
-}
+import { SteppingClock } from '../../clocks.ts';
+import { newFolder } from '../rig.ts';
 
 async function setUp(state: { ticking: Ticking }) {
-  const clock = new StoppedClock();
+  const clock = new SteppingClock();
   const store = await openStore(await newFolder(), { clock });
   onTestFinished(() => store.close());
   return { clock, store, pulse: new Heartbeat({ store, clock, ticking: () => state.ticking }) };
@@ -38,9 +28,9 @@ describe('the heartbeat', () => {
     const state = { ticking: { ...well, overdue: 86_400_000 } };
     const { pulse, clock } = await setUp(state);
     expect(pulse.check().ticking).toBe(true);
-    clock.pass(60_000);
+    clock.advance(60_000);
     expect(pulse.check().ticking).toBe(true);
-    clock.pass(60_000);
+    clock.advance(60_000);
     expect(pulse.check()).toEqual({ ticking: false, message: 'a firing is overdue by 86400 s' });
     state.ticking = well;
     expect(pulse.check().ticking).toBe(true);
@@ -53,13 +43,13 @@ describe('the heartbeat', () => {
     const pulse = new Heartbeat({ store, clock, ticking: () => state.ticking, onChange: (beat) => said.push(beat) });
     pulse.start();
     onTestFinished(() => pulse.stop());
-    clock.pass(3_600_000);
+    clock.advance(3_600_000);
     state.ticking = { ...well, silence: 3_600_000, overdue: 3_000_000 };
     expect(pulse.check()).toEqual({ ticking: true, message: 'the process was suspended and has just resumed' });
     await pulse.write();
     expect(said).toEqual([]);
     // Its schedules don't continue.
-    clock.pass(10_000);
+    clock.advance(10_000);
     await pulse.write();
     expect(said).toEqual([{ ticking: false, message: 'the scheduler has not run for 3600 s' }]);
   });
@@ -88,7 +78,7 @@ describe('the heartbeat', () => {
     await pulse.write();
     expect(await readHeartbeat(store, given)).toMatchObject({ ticking: true });
     expect((await readHeartbeat(store, { ...given, owner: 'another process' })).ticking).toBe(false);
-    clock.pass(40_000);
+    clock.advance(40_000);
     expect(await readHeartbeat(store, given)).toMatchObject({
       ticking: false,
       message: expect.stringContaining('no heartbeat from the daemon for 40 s'),
@@ -105,7 +95,7 @@ describe('the heartbeat', () => {
     expect(await reportHealth(store, clock)).toMatchObject({ ok: false });
     await pulse.write();
     expect(await reportHealth(store, clock)).toMatchObject({ ok: true });
-    clock.pass(40_000);
+    clock.advance(40_000);
     expect(await reportHealth(store, clock)).toMatchObject({ ok: false });
     await lease?.release();
   });

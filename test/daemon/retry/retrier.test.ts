@@ -4,14 +4,14 @@ import type { Firing } from '../../../src/daemon/firing/firing.ts';
 import { PendingAttempts } from '../../../src/daemon/retry/pending-attempts.ts';
 import { Retrier, type RetrierOptions } from '../../../src/daemon/retry/retrier.ts';
 import type { RetryRow } from '../../../src/state/tables.ts';
-import { HandClock } from '../../clocks.ts';
+import { noon, SteppingClock } from '../../clocks.ts';
 import { cleanUp, newStore } from '../../state/fixtures.ts';
 import { minute } from './world.ts';
 
 afterEach(cleanUp);
 
 it("a run's retries can end after its job's next run is waiting for a retry, without ending that one", async () => {
-  const clock = new HandClock();
+  const clock = new SteppingClock(noon, { manual: true });
   const store = await newStore({ clock });
   const retrying = async (): Promise<RetryRow> => {
     const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
