@@ -8,10 +8,10 @@ afterEach(cleanUp);
 async function setUp() {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
-  const begin = (job: string) => store.runs.begin({ job, origin: 'schedule' });
-  const fail = async (job: string) => {
+  const begin = (job: string, origin: 'schedule' | 'person' = 'schedule') => store.runs.begin({ job, origin });
+  const fail = async (job: string, origin?: 'person') => {
     clock.advance(1000);
-    const run = await begin(job);
+    const run = await begin(job, origin);
     await store.runs.finish(run, { state: 'failed', problem: { code: 'DB_UNREACHABLE', message: 'no' } });
     return run;
   };
@@ -86,11 +86,12 @@ describe('runs', () => {
     await end('orders', 'unchanged');
     const since = clock.now() + 1000;
     await fail('orders');
-    const last = await fail('orders');
+    const last = await fail('orders', 'person');
     await fail('stock');
     await end('stock', 'superseded');
     const streaks = await store.runs.streaks();
-    expect(streaks).toMatchObject([{ job: 'orders', failures: 2, since, last: { id: last, code: 'DB_UNREACHABLE' } }]);
+    const of = { job: 'orders', failures: 2, firings: 1, since };
+    expect(streaks).toMatchObject([{ ...of, last: { id: last, code: 'DB_UNREACHABLE' } }]);
   });
 
   it("that were stopped or whose payload is dead don't count as failed, but killed runs do from the second one on", async () => {

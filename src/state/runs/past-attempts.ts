@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { RunRow } from '../tables.ts';
 
 /** An attempt of a run that failed and was followed by another attempt. Times are in epoch milliseconds. */
@@ -28,9 +27,6 @@ export function withPastAttempt(run: Pick<RunRow, 'past_attempts'>, attempt: Pas
   const [first, ...others] = [...pastAttempts(run), attempt];
   return JSON.stringify([first, ...others.slice(1 - maxKept)]);
 }
-
-/** SQL expression: the earliest `started_at` that {@link spanOf} would return for the selected runs. */
-export const firstStart = sql<number>`min(coalesce(past_attempts ->> '$[0].started_at', started_at))`;
 
 /**
  * Returns when a run's first attempt began, and how long all attempts took, including the time between them. `took_ms`

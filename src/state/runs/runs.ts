@@ -7,7 +7,7 @@ import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RunRow, RunState } from '../tables.ts';
 import { endRetriesOf } from './end-retries.ts';
 import { forgetRuns } from './forget-runs.ts';
-import { firstStart } from './past-attempts.ts';
+import { spanOf } from './past-attempts.ts';
 import { failureColumns, type RunFailure } from './run-failure.ts';
 
 export interface RunEnd {
@@ -32,7 +32,7 @@ export interface Streak {
   readonly last: RunRow;
 }
 
-/** When the first of these failures began. */
+/** States of runs that have read their source successfully. */
 const ends: readonly RunState[] = [
   'owed',
   'delivered',
@@ -49,7 +49,11 @@ const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALL
  * How many runs with the same one of these error codes together count as a failure. A single run doesn't count, because
  * the next run delivers its data.
  */
-const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
+const toleratedCodes = new Map<string | null, number>([
+  ['RUN_CANCELLED', 3],
+  ['RUN_INTERRUPTED', 2],
+  ['DISK_STALLED', 2],
+]);
 
 /** Stores the history, which contains every run of every job with its result. */
 export class Runs extends Repository {
@@ -189,7 +193,7 @@ export class Runs extends Repository {
    */
   async streaks(): Promise<Streak[]> {
     const { db } = this.context;
-    const rows = await db
+    const failed = await db
       .selectFrom('runs')
       .leftJoin(
         db
@@ -201,13 +205,7 @@ export class Runs extends Repository {
         'last_good.job',
         'runs.job',
       )
-      .select(({ fn }) => [
-        'runs.job',
-        fn.count<number>('runs.sequence').as('failures'),
-        fn.count<number>('runs.sequence').filterWhere('runs.origin', '=', 'schedule').as('firings'),
-        firstStart.as('since'),
-        fn.max('runs.sequence').as('sequence'),
-      ])
+      .selectAll('runs')
       .where((where) =>
         where.or([
           where('runs.state', '=', 'failed'),
@@ -220,23 +218,9 @@ export class Runs extends Repository {
           where('runs.sequence', '>', where.ref('last_good.sequence')),
         ]),
       )
-      .groupBy('runs.job')
-      .having(({ eb, fn, or }) => {
-        const countOf = (code: string) => fn.count<number>('runs.sequence').filterWhere('runs.code', '=', code);
-        const tolerated = fn.count<number>('runs.sequence').filterWhere('runs.code', 'in', Object.keys(toleratedCodes));
-        return or([
-          ...Object.entries(toleratedCodes).map(([code, count]) => eb(countOf(code), '>=', count)),
-          eb(tolerated, '<', fn.count<number>('runs.sequence')),
-        ]);
-      })
       .execute();
-    if (rows.length === 0) return [];
-    const all = await db.selectFrom('runs').selectAll().where('state', 'in', ['failed', 'interrupted']).execute();
-    const known = new Map(all.map((run) => [run.sequence, run]));
-    return rows.flatMap(({ job, failures, firings, since, sequence }) => {
-      const last = known.get(sequence);
-      return last === undefined ? [] : [{ job, failures, firings, since, last }];
-    });
+    failed.sort((a, b) => a.sequence - b.sequence);
+    return [...Map.groupBy(failed, ({ job }) => job)].flatMap(([job, runs]) => streakOf(job, runs));
   }
 
   /** Newest first. */
@@ -273,6 +257,17 @@ export class Runs extends Repository {
     for (const run of await running(this.context)) if (!(await owners.isDead(run.owner))) alive.push(run);
     return alive;
   }
+}
+
+/** `runs` are a job's failures since its last success, oldest first. */
+function streakOf(job: string, runs: readonly RunRow[]): Streak[] {
+  const last = runs.at(-1);
+  const byCode = [...Map.groupBy(runs, ({ code }) => code)];
+  const isFailing = byCode.some(([code, same]) => same.length >= (toleratedCodes.get(code) ?? 1));
+  if (last === undefined || !isFailing) return [];
+  const firings = runs.filter(({ origin }) => origin === 'schedule').length;
+  const since = runs.reduce((first, run) => Math.min(first, spanOf(run).started_at), last.started_at);
+  return [{ job, failures: runs.length, firings, since, last }];
 }
 
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
