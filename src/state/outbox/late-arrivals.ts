@@ -36,9 +36,9 @@ export async function lateArrivals(db: Kysely<Tables>, of?: Of): Promise<LateArr
     .where('given.state', '=', 'delivered')
     .select(({ fn }) => [fn.max<number>('given.id').as('id'), fn.max<number>('rival.unanswered_at').as('since')])
     .where('rival.unanswered_at', 'is not', null)
-    // The unary plus prevents SQLite from using the index on `state`. With the index, it would first scan all payloads
-    // in these states.
-    .where(sql<string>`+rival.state`, 'in', ['superseded', 'delivered'])
+    // `coalesce` prevents SQLite from using the index on `state`. With the index, it would first scan all payloads in
+    // these states.
+    .where(({ eb, fn, val }) => eb(fn.coalesce('rival.state', val('')), 'in', ['superseded', 'delivered']))
     .where('receipts.certain', '=', 1)
     .whereRef('rival.sha256', '<>', 'receipts.sha256')
     .where((where) => where('rival.unanswered_at', '>', where('receipts.at', '-', lateMs)))
