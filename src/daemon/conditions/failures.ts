@@ -1,7 +1,7 @@
 import type { Job } from '../../config/config.ts';
 import { countText } from '../../lib/count-text.ts';
 import { blockedHolder } from '../../state/runs/blocked-runs.ts';
-import type { Streak } from '../../state/runs/runs.ts';
+import type { Streak } from '../../state/runs/streaks.ts';
 import type { RunRow } from '../../state/tables.ts';
 import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Condition, Snapshot } from './condition.ts';
