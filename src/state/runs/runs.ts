@@ -28,31 +28,21 @@ export class Runs extends Repository {
    * epoch milliseconds.
    */
   begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
-    return inTransaction(this.context, async ({ db, clock, processes, ...rest }) => {
-      let id = newRunId(clock.now());
+    return inTransaction(this.context, async (inside) => {
+      await new ProcessHeartbeats(inside).beat();
+      const { db, clock, processes } = inside;
+      const begun = {
+        ...run,
+        owner: processes.self,
+        fired_at: firedAt ?? null,
+        started_at: Math.round(clock.now()),
+        started_tick: Math.round(tickOf(clock)),
+      };
       // Generate another ID if this one exists. IDs may be equal if many runs begin in the same second.
-      while (await isTaken(db, id)) id = newRunId(clock.now());
-      await new ProcessHeartbeats({ db, clock, processes, ...rest }).beat();
-      await db
-        .insertInto('runs')
-        .values({
-          id,
-          ...run,
-          owner: processes.self,
-          state: 'running',
-          started_at: Math.round(clock.now()),
-          ended_at: null,
-          row_count: null,
-          bytes: null,
-          requests: 0,
-          fired_at: firedAt ?? null,
-          started_tick: Math.round(tickOf(clock)),
-          took_ms: null,
-          warnings: null,
-          ...failureColumns(undefined),
-        })
-        .execute();
-      return id;
+      for (;;) {
+        const [row] = await insert(db, { id: newRunId(clock.now()), ...begun });
+        if (row !== undefined) return row.id;
+      }
     });
   }
 
@@ -195,18 +185,37 @@ export class Runs extends Repository {
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
   warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
 
-async function isTaken(db: StoreContext['db'], id: string): Promise<boolean> {
-  return (await idOnly(db, { id })).length > 0;
-}
-
 interface Id {
   readonly id: string;
 }
 
 const byId = prepared((db, value: BoundValue<Id>) => db.selectFrom('runs').selectAll().where('id', '=', value('id')));
 
-const idOnly = prepared((db, value: BoundValue<Id>) =>
-  db.selectFrom('runs').select('id').where('id', '=', value('id')),
+type NewRun = Pick<RunRow, 'id' | 'job' | 'origin' | 'owner' | 'fired_at' | 'started_at' | 'started_tick'>;
+
+/** Returns nothing if the ID exists. */
+const insert = prepared((db, value: BoundValue<NewRun>) =>
+  db
+    .insertInto('runs')
+    .values({
+      id: value('id'),
+      job: value('job'),
+      origin: value('origin'),
+      owner: value('owner'),
+      fired_at: value('fired_at'),
+      started_at: value('started_at'),
+      started_tick: value('started_tick'),
+      state: 'running',
+      ended_at: null,
+      row_count: null,
+      bytes: null,
+      requests: 0,
+      took_ms: null,
+      warnings: null,
+      ...failureColumns(undefined),
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id'),
 );
 
 const countOne = prepared((db, value: BoundValue<Id>) =>
