@@ -224,8 +224,8 @@ async function beatOf(context: StoreContext, channel: string): Promise<Beat> {
   return kept === undefined ? {} : (JSON.parse(kept) as Beat);
 }
 
-async function beats({ db }: StoreContext): Promise<ChannelRecord[]> {
-  const rows = await db.selectFrom('settings').selectAll().where('name', 'like', `${beatName}%`).execute();
+async function beats(context: StoreContext): Promise<ChannelRecord[]> {
+  const rows = await new Settings(context).below(beatName);
   return rows.map(({ name, value }) => ({
     channel: name.slice(beatName.length),
     waiting: 0,
