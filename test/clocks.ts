@@ -1,4 +1,4 @@
-import type { Clock } from '../src/lib/clock.ts';
+import { type Clock, systemClock } from '../src/lib/clock.ts';
 
 /** Noon in New York, on a day in June. */
 export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);
@@ -57,5 +57,28 @@ export class SteppingClock implements Clock {
       this.#sleepers.delete(sleeper);
       signal?.removeEventListener('abort', onAbort);
     });
+  }
+}
+
+/**
+ * The system clock plus what the test adds to it: `wall` to the wall clock, and `ticks` to the monotonic clock. Sleeps
+ * take real time.
+ */
+export class ShiftedClock implements Clock {
+  wall: number;
+  ticks: number;
+
+  constructor({ wall = 0, ticks = 0 } = {}) {
+    this.wall = wall;
+    this.ticks = ticks;
+  }
+
+  now = () => systemClock.now() + this.wall;
+  monotonic = () => systemClock.monotonic() + this.ticks;
+  sleep = systemClock.sleep;
+
+  advance(milliseconds: number): void {
+    this.wall += milliseconds;
+    this.ticks += milliseconds;
   }
 }

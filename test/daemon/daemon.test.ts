@@ -5,13 +5,13 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { settle } from '../../src/delivery/settle.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
 import {
+  clockAtHalfPast,
   configOf,
   destinationOf,
   gate,
   jobOf,
   newFolder,
   overdue,
-  SetClock,
   Source,
   setUp,
   startDaemon,
@@ -38,10 +38,10 @@ async function openSilence() {
 describe('the daemon', () => {
   it('runs a job when the real timer fires, and delivers its rows', async () => {
     const { config, source, service, instance } = await setUp();
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const { hear } = await startDaemon(config, { clock });
     expect(source.asked).toBe(0);
-    clock.forward(hour);
+    clock.wall += hour;
     await hear('payload.delivered');
     expect(await service.data(instance)).toBe('value\nhello\n');
   });
@@ -67,16 +67,16 @@ describe('the daemon', () => {
     const { config, job, source } = await setUp();
     const slow = gate();
     source.says = slow.says;
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const { hear, count, daemon } = await startDaemon(config, { clock, before: overdue(job) });
     await until('the first extract to start', () => source.asked === 1);
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(config);
     await hear('firing.skipped', { job: 'orders', reason: 'the previous run of this job is still running' });
     slow.open('late');
     await hear('payload.delivered');
     expect([source.asked, source.most, count('run.started')]).toEqual([1, 1, 1]);
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(config);
     await until('the next extract to start', () => source.asked === 2);
   });
@@ -148,7 +148,7 @@ describe('the daemon', () => {
 
   it('keeps payloads owed if the daily quota is exhausted, and sends them the next day', async () => {
     const { folder, service, source, instance } = await setUp();
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const destination = destinationOf(service.url, { requestsPerDay: 1 });
     const jobs = [
       jobOf({ name: 'orders', destination, instance, source }),
@@ -159,7 +159,7 @@ describe('the daemon', () => {
     await hear('payload.delivered');
     await hear('payload.waiting', { code: 'QUOTA_SPENT' });
     expect(await runtime.store.outbox.inState('owed')).toHaveLength(1);
-    clock.forward(25 * hour);
+    clock.wall += 25 * hour;
     await daemon.adopt(config);
     await until('the remaining payloads to be delivered', () => count('payload.delivered') >= 2);
   });
@@ -249,11 +249,11 @@ describe('a new config', () => {
 
   it("leaves the previous config active, including its deliveries, if it can't be activated", async () => {
     const { folder, config, service, instance, destination } = await setUp();
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const { daemon, hear, runtime } = await startDaemon(config, { clock });
     vi.spyOn(runtime.store.accountHistory, 'track').mockRejectedValueOnce(new Error('disk I/O error'));
     await expect(daemon.adopt(configOf(folder, [], [destination]))).rejects.toThrow('disk I/O error');
-    clock.forward(hour);
+    clock.wall += hour;
     await hear('payload.delivered');
     expect(await service.data(instance)).toBe('value\nhello\n');
   });

@@ -17,6 +17,7 @@ import type { Column } from '../../src/sdk/column.ts';
 import { type Connector, defineConnector } from '../../src/sdk/connector.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
 import { startService } from '../../src/service/service.ts';
+import { ShiftedClock } from '../clocks.ts';
 
 const key = 'ad'.repeat(20);
 const columns: readonly Column[] = [{ name: 'value', type: 'text' }];
@@ -32,33 +33,8 @@ const hour = 3_600_000;
 /** The same for all clocks of a test, even if the hour turns while they are created. */
 const toHalfPast = hour / 2 - (systemClock.now() % hour);
 
-/**
- * The system clock, with a wall-clock time that the test advances; waits take real time. It starts at about half past an
- * hour, so that no hour begins during a test.
- */
-export class SetClock implements Clock {
-  #ahead = toHalfPast;
-
-  now = () => systemClock.now() + this.#ahead;
-  monotonic = () => systemClock.monotonic();
-  sleep = (milliseconds: number, signal?: AbortSignal) => systemClock.sleep(milliseconds, signal);
-
-  forward(milliseconds: number): void {
-    this.#ahead += milliseconds;
-  }
-}
-
-/** The system clock, but a sleep advances it instead of waiting. */
-export class SkippingClock implements Clock {
-  /** Total milliseconds slept. */
-  ahead = 0;
-
-  now = () => systemClock.now() + this.ahead;
-  monotonic = () => systemClock.monotonic() + this.ahead;
-  sleep = async (milliseconds: number) => {
-    this.ahead += milliseconds;
-  };
-}
+/** A clock that starts at about half past an hour, so that no hour begins during a test. */
+export const clockAtHalfPast = () => new ShiftedClock({ wall: toHalfPast });
 
 /** The payload fields of events. */
 export const payloadFacts = {
@@ -250,7 +226,7 @@ export interface Started {
 export async function startDaemon(
   config: Config,
   {
-    clock = new SetClock(),
+    clock = clockAtHalfPast(),
     before,
     timer,
   }: { clock?: Clock; before?: (runtime: Runtime) => Promise<void>; timer?: Timer } = {},

@@ -2,10 +2,10 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { settle } from '../../src/delivery/settle.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { recover } from '../../src/state/recover.ts';
 import { openStore } from '../../src/state/store.ts';
+import { ShiftedClock } from '../clocks.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
 import { deliverOwed, destinationAt, jobFor } from './fixtures.ts';
 
@@ -32,11 +32,7 @@ subscribe('sluice', (message) => {
   if ((message as { name: string }).name === errand.dieAt) process.kill(process.pid, 'SIGKILL');
 });
 const { skewMs = 0, laterMs = 0, key } = errand;
-const clock = {
-  ...systemClock,
-  now: () => Date.now() + skewMs,
-  monotonic: () => systemClock.monotonic() + laterMs,
-};
+const clock = new ShiftedClock({ wall: skewMs, ticks: laterMs });
 const { emit } = new Events<DeliveryEvents>();
 const store = await openStore(errand.folder, { clock });
 await recover(store);

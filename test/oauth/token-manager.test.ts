@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { redact } from '../../src/lib/redact.ts';
+import { ShiftedClock, SteppingClock } from '../clocks.ts';
 import { agreeAt, openDesk, opens, personLogin, robotLogin, vendorForTest } from './rig.ts';
 
 const tokenOf = async (desk: Awaited<ReturnType<typeof openDesk>>) =>
@@ -10,17 +10,15 @@ const tokenOf = async (desk: Awaited<ReturnType<typeof openDesk>>) =>
 /**
  * Time that only the test advances, both here and at the vendor, so that a token is valid as long as the test needs it.
  */
-function standingTime(): { clock: Clock; pass(milliseconds: number): void } {
+function standingTime() {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
-  let monotonic = systemClock.monotonic();
-  return {
-    clock: { ...systemClock, now: () => Date.now(), monotonic: () => monotonic },
-    pass(milliseconds) {
-      monotonic += milliseconds;
-      vi.setSystemTime(Date.now() + milliseconds);
-    },
+  const clock = new SteppingClock(Date.now());
+  const pass = (milliseconds: number): void => {
+    clock.advance(milliseconds);
+    vi.setSystemTime(clock.now());
   };
+  return { clock, pass };
 }
 
 describe("a user's login", () => {
@@ -152,18 +150,13 @@ describe("a user's login", () => {
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
     const first = await desk.entry.tokenManager.token();
-    let elapsed = 0;
-    const clock = {
-      ...systemClock,
-      now: () => Date.now() + elapsed,
-      monotonic: () => systemClock.monotonic() + elapsed,
-    };
+    const clock = new ShiftedClock();
     const later = await openDesk({ login: personLogin(vendor), folder: desk.store.folder, clock });
     vendor.fault = (_, response) => void response.writeHead(503).end('busy') === undefined;
-    elapsed = 17_000;
+    clock.advance(17_000);
     expect(await later.entry.tokenManager.token()).toEqual(first);
     expect(later.events).toContain('token.failed');
-    elapsed = 40_000;
+    clock.advance(23_000);
     await expect(later.entry.tokenManager.token()).rejects.toMatchObject({
       code: 'LOGIN_UNREACHABLE',
       family: 'try_later',
@@ -172,7 +165,7 @@ describe("a user's login", () => {
     await expect(later.entry.tokenManager.token()).rejects.toMatchObject({ family: 'try_later' });
     expect(vendor.asked.length).toBe(before);
     vendor.fault = undefined;
-    elapsed = 90_000;
+    clock.advance(50_000);
     expect(await opens(vendor, await tokenOf(later))).toBe(true);
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good' });
   });
@@ -182,13 +175,11 @@ describe("a user's login", () => {
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
     const { accessToken, askedAt, lifetimeMs } = (await desk.entry.tokenStore.load())!.granted;
-    let left = 2001;
-    const now = () => askedAt + lifetimeMs! - left;
-    const clock = { ...systemClock, now, monotonic: () => now() - askedAt };
+    const clock = new SteppingClock(askedAt + lifetimeMs! - 2001);
     const later = await openDesk({ login: personLogin(vendor), folder: desk.store.folder, clock });
     vendor.fault = (_, response) => void response.writeHead(503).end('busy') === undefined;
     expect(await tokenOf(later)).toBe(accessToken);
-    left = 2000;
+    clock.advance(1);
     await expect(later.entry.tokenManager.token()).rejects.toMatchObject({
       code: 'LOGIN_UNREACHABLE',
       family: 'try_later',
@@ -285,7 +276,7 @@ describe("a user's login", () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
-    const clock = { ...systemClock, now: () => Date.now() - 86_400_000 };
+    const clock = new ShiftedClock({ wall: -86_400_000 });
     const back = await openDesk({ login: personLogin(vendor), folder: desk.store.folder, clock });
     expect(await opens(vendor, await tokenOf(back))).toBe(true);
     expect(vendor.asked).toHaveLength(2);
@@ -305,7 +296,7 @@ describe("the app's own login", () => {
 
   it('is requested again after a transient error, but not after any other error', async () => {
     const vendor = await vendorForTest();
-    const clock = { ...systemClock, sleep: async () => undefined };
+    const clock = new SteppingClock(Date.now());
     const desk = await openDesk({ login: robotLogin(vendor), clock });
     let faults = 3;
     vendor.fault = (_, response) => faults-- > 0 && void response.writeHead(503).end('busy') === undefined;
@@ -323,26 +314,23 @@ describe("the app's own login", () => {
 
   it("isn't requested again until the time that a busy vendor asks for", async () => {
     const vendor = await vendorForTest();
-    let elapsed = 0;
-    const slept: number[] = [];
-    const sleep = async (milliseconds: number) => void slept.push(milliseconds);
-    const clock = { ...systemClock, sleep, monotonic: () => elapsed };
+    const clock = new SteppingClock();
     const desk = await openDesk({ login: robotLogin(vendor), clock });
     let requests = 0;
     vendor.fault = (_, response) => {
       requests += 1;
       return void response.writeHead(429, { 'retry-after': '90' }).end() === undefined;
     };
-    for (const [at, asked] of [
+    for (const [laterMs, asked] of [
       [0, 1],
       [89_000, 1],
-      [90_000, 2],
+      [1_000, 2],
     ] as const) {
-      elapsed = at;
+      clock.advance(laterMs);
       await expect(tokenOf(desk)).rejects.toMatchObject({ code: 'LOGIN_UNREACHABLE', retryAfterMs: 90_000 });
       expect(requests).toBe(asked);
     }
-    expect(slept).toEqual([]);
+    expect(clock.slept).toEqual([]);
   });
 
   it('gets a new token if the old one has expired', async () => {

@@ -9,7 +9,7 @@ import { forgetSecrets, redact, registerSecret } from '../../src/lib/redact.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
 import { openStore } from '../../src/state/store.ts';
 import { Bank, gateOf, open } from '../daemon/bank.ts';
-import { newFolder, SetClock } from '../daemon/rig.ts';
+import { clockAtHalfPast, newFolder } from '../daemon/rig.ts';
 import { writeConfig } from '../journey/home.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 import { robot, startVendor } from '../oauth/vendor.ts';
@@ -18,7 +18,7 @@ import { Double, type Reply, variable } from './double.ts';
 afterEach(forgetSecrets);
 
 async function setUp() {
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const store = await openStore(await newFolder(), { clock });
   onTestFinished(() => store.close());
   return { store, bank: new Bank(clock), gate: gateOf({ store, clock }) };

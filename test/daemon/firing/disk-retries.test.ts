@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import { Problem } from '../../../src/lib/problem.ts';
 import { useDatabase } from '../../../src/state/engine/database.ts';
-import { overdue, SetClock, setUp, startDaemon } from '../rig.ts';
+import { clockAtHalfPast, overdue, setUp, startDaemon } from '../rig.ts';
 
 const hour = 3_600_000;
 
@@ -16,11 +16,11 @@ function freezer(folder: string): (isFrozen: boolean) => Promise<unknown> {
 
 it('a firing that fails because of a disk error is retried once the state is writable, long before the next firing', async () => {
   const { config, source } = await setUp();
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const { runtime, hear, count } = await startDaemon(config, { clock });
   const freeze = freezer(runtime.store.folder);
   await freeze(true);
-  clock.forward(hour);
+  clock.wall += hour;
   await hear('firing.deferred', { job: 'orders', code: 'STATE_UNREADABLE' });
   expect(source.asked).toBe(0);
   await freeze(false);

@@ -3,7 +3,18 @@ import type { Job } from '../../../src/config/config.ts';
 import type { Runtime } from '../../../src/daemon/compose.ts';
 import { explainJob } from '../../../src/daemon/explain/explain.ts';
 import { type Schedule, scheduleKey } from '../../../src/schedule/schedule.ts';
-import { configOf, destinationOf, gate, jobOf, overdue, SetClock, Source, setUp, startDaemon, until } from '../rig.ts';
+import {
+  clockAtHalfPast,
+  configOf,
+  destinationOf,
+  gate,
+  jobOf,
+  overdue,
+  Source,
+  setUp,
+  startDaemon,
+  until,
+} from '../rig.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -23,7 +34,7 @@ const dueAt =
 
 /** A clock, and the start of its hour. */
 function halfPast() {
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const begun = Math.floor(clock.now() / hour) * hour;
   return { clock, begun };
 }
@@ -33,13 +44,13 @@ describe('a firing during a run of the same job', () => {
     const { config, job, source } = await setUpWith({ ...hourly, overlap: 'buffer_one' });
     const slow = gate();
     source.says = slow.says;
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
     await until('the first extract to start', () => source.asked === 1);
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(config);
     await hear('firing.waiting', { job: 'orders' });
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(config);
     await hear('firing.skipped', { job: 'orders', reason: 'a firing of this job is already waiting' });
     expect(source.asked).toBe(1);
@@ -55,16 +66,16 @@ describe('a firing during a run of the same job', () => {
     const { folder, source, job } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
     const gone = { ...job, destination: destinationOf('http://127.0.0.1:1/api/1.0') };
     const config = configOf(folder, [gone]);
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(gone) });
     await hear('payload.waiting', { job: 'orders' });
     source.says = gate().says;
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(config);
     await until('the second extract to start', () => source.asked === 2);
     const slow = gate();
     source.says = slow.says;
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(config);
     await until('the third extract to start', () => source.asked === 3);
     expect((await hear('run.finished', { outcome: 'stopped' })).facts).toMatchObject({ code: 'RUN_CANCELLED' });
@@ -79,15 +90,15 @@ describe('a firing during a run of the same job', () => {
 
 it("a firing that exceeds the daily allowance doesn't cancel the current run", async () => {
   const { folder, source, job, config } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   // Start at noon in UTC, because late in the Eastern day the single request would be enough for the remaining firings.
-  clock.forward(36 * hour - (clock.now() % (24 * hour)));
+  clock.wall += 36 * hour - (clock.now() % (24 * hour));
   const slow = gate();
   source.says = slow.says;
   const { hear, count, daemon } = await startDaemon(config, { clock, before: overdue(job) });
   await until('the first extract to start', () => source.asked === 1);
   const destination = { ...job.destination, requestsPerDay: 1, whenShort: 'throttle' as const };
-  clock.forward(hour);
+  clock.wall += hour;
   await daemon.adopt(configOf(folder, [{ ...job, destination, priority: 'low' }]));
   await hear('firing.throttled', { job: 'orders' });
   expect(count('run.finished')).toBe(0);
@@ -102,15 +113,15 @@ it('a queued firing is kept if the next one exceeds the daily allowance', async 
   const blocker = { name: 'first', destination, instance: await service.instance(), source: busy, schedule: hourly };
   const { clock, begun } = halfPast();
   // Noon in UTC, as above.
-  clock.forward(36 * hour - (begun % (24 * hour)));
+  clock.wall += 36 * hour - (begun % (24 * hour));
   const config = { ...configOf(folder, [jobOf(blocker), job]), concurrency: 1 };
   const { hear, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
   await hear('payload.delivered', { job: 'orders' });
-  clock.forward(hour);
+  clock.wall += hour;
   await daemon.adopt(config);
   await until('the first job to run', () => busy.asked === 1);
   const queued = await runtime.store.schedules.find('orders');
-  clock.forward(hour);
+  clock.wall += hour;
   const scarce = { ...destination, requestsPerDay: 1, whenShort: 'throttle' as const };
   const throttled: Job = { ...job, destination: scarce, priority: 'low' };
   await daemon.adopt({ ...configOf(folder, [jobOf(blocker), throttled]), concurrency: 1 });
@@ -176,7 +187,7 @@ describe('missed firings', () => {
     const { job, config, source } = await setUpWith({ ...hourly, from: 30 * minute, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const first = begun - 10 * hour - 30 * minute;
-    clock.forward(20 * minute);
+    clock.wall += 20 * minute;
     const { hear, runtime } = await startDaemon(config, { clock, before: dueAt([job, first]) });
     const { facts } = await hear('firing.skipped', { job: 'orders', at: first });
     expect(facts.reason).toContain('the misfire policy skips missed firings');
@@ -292,7 +303,7 @@ describe('a config change', () => {
     const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const { hear, count, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
     await until('the extract to start', () => source.asked === 1);
     const edits: readonly (Partial<Job> | undefined)[] = [
@@ -312,7 +323,7 @@ describe('a config change', () => {
     expect([source.asked, count('firing.skipped')]).toEqual([1, 0]);
     slow.open('from before');
     await hear('payload.delivered');
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(configOf(folder, [{ ...job, schedule: { ...hourly, overlap: 'buffer_one' } }]));
     await until('the next run to finish', () => count('run.finished') === 2);
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(clock.now());
@@ -322,7 +333,7 @@ describe('a config change', () => {
     const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
-    const clock = new SetClock();
+    const clock = clockAtHalfPast();
     const { hear, daemon, runtime } = await startDaemon(config, { clock, before: overdue(job) });
     await until('the extract to start', () => source.asked === 1);
     await daemon.adopt(configOf(folder, [{ ...job, name: 'sales' }]));
@@ -330,7 +341,7 @@ describe('a config change', () => {
     slow.open('old');
     await hear('run.finished', { job: 'orders' });
     expect(source.asked).toBe(1);
-    clock.forward(hour);
+    clock.wall += hour;
     await daemon.adopt(configOf(folder, [{ ...job, name: 'sales' }]));
     await hear('run.finished', { job: 'sales' });
     expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['sales']);

@@ -11,7 +11,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { trySources } from '../../../src/daemon/checks/try-connections.ts';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { runJob } from '../../../src/daemon/run/run-job.ts';
-import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { ShiftedClock } from '../../clocks.ts';
 import { fingerprintOf } from '../../connectors/ftp-logins.ts';
 import { openTcpProxy } from '../../connectors/ftp-proxy.ts';
 import { openFtpScript } from '../../connectors/ftp-script.ts';
@@ -51,12 +51,7 @@ async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]>
   });
   const { config, problems } = await loadConfig(file);
   expect(problems).toEqual([]);
-  let ahead = 0;
-  const clock: Clock = {
-    now: () => systemClock.now() + ahead,
-    monotonic: () => systemClock.monotonic() + ahead,
-    sleep: (milliseconds, stop) => systemClock.sleep(milliseconds, stop),
-  };
+  const clock = new ShiftedClock();
   let runtime = await composeRuntime({ config: config!, clock });
   const { signal } = new AbortController();
   const hours: number[] = [];
@@ -67,7 +62,7 @@ async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]>
     const [look] = await trySources(config!, runtime, signal);
     expect(look?.problem).toMatchObject({ code: 'LOGIN_ON_HOLD' });
     for (let n = before; n < logins(); n++) hours.push(quarter / 4);
-    ahead += hour / 4;
+    clock.advance(hour / 4);
     // A restart in the middle of each day.
     if (quarter % 96 === 48) {
       await runtime.close();

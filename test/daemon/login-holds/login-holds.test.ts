@@ -8,13 +8,13 @@ import { defineConnector, logInBy } from '../../../src/sdk/connector.ts';
 import { useDatabase } from '../../../src/state/engine/database.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { Bank, gateOf, open } from '../bank.ts';
-import { newFolder, SetClock } from '../rig.ts';
+import { clockAtHalfPast, newFolder } from '../rig.ts';
 
 const hour = 3_600_000;
 const onHold = { code: 'LOGIN_ON_HOLD', family: 'login' };
 
 async function setUp() {
-  const [folder, clock] = [await newFolder(), new SetClock()];
+  const [folder, clock] = [await newFolder(), clockAtHalfPast()];
   const store = await openStore(folder, { clock });
   const bank = new Bank(clock);
   const began = clock.now();
@@ -31,7 +31,7 @@ describe('a refused login', () => {
     for (let quarter = 0; quarter < 4 * 24 * 4; quarter++) {
       expect(await open(gate, bank.source('wrong'))).toBeInstanceOf(Problem);
       expect(await open(gateOf({ store, clock }), bank.source('wrong', { name: 'twin' }))).toMatchObject(onHold);
-      clock.forward(hour / 4);
+      clock.wall += hour / 4;
     }
     expect(hours()).toEqual([0, 1, 5, 29, 53, 77]);
     await store.close();
@@ -47,7 +47,7 @@ describe('a refused login', () => {
     ]);
     expect(bank.attempts).toBe(1);
     expect(new Set(await all('right'))).toEqual(new Set(['open']));
-    clock.forward(hour);
+    clock.wall += hour;
     const again = await all('wrong');
     expect(again.filter((one) => (one as Problem).code === 'BANK_REFUSED')).toHaveLength(1);
     expect(bank.refused).toHaveLength(2);
@@ -114,7 +114,7 @@ describe('a refused login', () => {
   it('counts a due attempt as made even if the process dies during it', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
-    clock.forward(hour);
+    clock.wall += hour;
     const source = bank.source('wrong');
     const hold = await gate.find(source);
     expect(await gate.claim(source, hold!)).toBe(true);
@@ -122,7 +122,7 @@ describe('a refused login', () => {
     const next = gateOf({ store, clock });
     expect(await open(next, source)).toMatchObject(onHold);
     expect(await gate.claim(source, hold!)).toBe(false);
-    clock.forward(4 * hour);
+    clock.wall += 4 * hour;
     expect(await open(next, source)).toMatchObject({ code: 'BANK_REFUSED' });
     expect(hours()).toEqual([0, 5]);
     await store.close();
@@ -138,18 +138,18 @@ describe('a refused login', () => {
     await (await ends())!();
     await open(gate, source);
     expect(await ends(), 'on hold').toBeUndefined();
-    clock.forward(hour);
+    clock.wall += hour;
     const end = await ends();
     expect(await ends(), 'another run has the attempt').toBeUndefined();
     await end!();
     expect(await ends()).toBeUndefined();
-    clock.forward(hour / 12);
+    clock.wall += hour / 12;
     const next = await ends();
     expect(await open(gate, source)).toMatchObject({ code: 'BANK_REFUSED' });
     await next!();
-    clock.forward(hour);
+    clock.wall += hour;
     expect(await ends(), 'the attempt was made').toBeUndefined();
-    clock.forward(3 * hour);
+    clock.wall += 3 * hour;
     expect(await ends()).toBeDefined();
     expect(hours()).toEqual([0, 1]);
     await store.close();
@@ -158,12 +158,12 @@ describe('a refused login', () => {
   it('is retried soon if the attempt finds the server unavailable', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
-    clock.forward(hour);
+    clock.wall += hour;
     bank.isAway = true;
     expect(await open(gate, bank.source('wrong'))).toMatchObject({ code: 'BANK_AWAY' });
     expect(await open(gate, bank.source('wrong'))).toMatchObject(onHold);
     bank.isAway = false;
-    clock.forward(5 * 60_000);
+    clock.wall += 5 * 60_000;
     expect(await open(gate, bank.source('wrong'))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(hours()).toEqual([0, 1]);
     await store.close();
@@ -174,7 +174,7 @@ describe('a refused login', () => {
     await open(gate, bank.source('new'));
     bank.passwords.set('etl', 'new');
     expect(await open(gate, bank.source('new'))).toMatchObject(onHold);
-    clock.forward(hour);
+    clock.wall += hour;
     expect(await open(gate, bank.source('new'))).toBe('open');
     expect(await store.loginHolds.all()).toEqual([]);
     await store.close();
@@ -184,7 +184,7 @@ describe('a refused login', () => {
     const { clock, store, bank, gate } = await setUp();
     const source = bank.source('new', { loginRetry: 'off' });
     await open(gate, source);
-    clock.forward(1000 * hour);
+    clock.wall += 1000 * hour;
     expect(await open(gate, source)).toMatchObject({ ...onHold, allowed: 'not retried automatically' });
     bank.passwords.set('etl', 'new');
     expect(await open(gate, source, { isPerson: true })).toBe('open');

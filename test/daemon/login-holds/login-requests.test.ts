@@ -10,9 +10,10 @@ import { runJob } from '../../../src/daemon/run/run-job.ts';
 import type { RunOutcome } from '../../../src/daemon/run/run-outcome.ts';
 import { Problem } from '../../../src/lib/problem.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { SteppingClock } from '../../clocks.ts';
 import { writeConfig } from '../../journey/home.ts';
 import { gateOf } from '../bank.ts';
-import { newFolder, SetClock, SkippingClock } from '../rig.ts';
+import { clockAtHalfPast, newFolder } from '../rig.ts';
 
 const many = 10;
 
@@ -127,20 +128,20 @@ it('a first response that says nothing about the credentials lets the other requ
 });
 
 it('a slow first response delays other requests with the same credentials for at most 30 seconds', async () => {
-  const clock = new SkippingClock();
+  const clock = new SteppingClock();
   const store = await openStore(await newFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });
   const { signal } = new AbortController();
   const secret = { account: 'api', fingerprint: 'a' };
   const end = await serializer.acquire(secret, { signal, forMs: 30_000 });
   expect(await serializer.acquire(secret, { signal, forMs: 30_000 })).toBeUndefined();
-  expect(clock.ahead).toBe(30_000);
+  expect(clock.slept).toEqual([30_000]);
   await end?.();
   await store.close();
 });
 
 it('an accepted password says nothing about another password of the same account', async () => {
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const store = await openStore(await newFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });
   const { signal } = new AbortController();
@@ -153,7 +154,7 @@ it('an accepted password says nothing about another password of the same account
 });
 
 it('opening a source before its first rows proves nothing about its credentials', async () => {
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const store = await openStore(await newFolder(), { clock });
   const gate = gateOf({ store, clock });
   const source = { name: 'api', connector: hubspot, options: { token: 'some-token' } };

@@ -6,20 +6,11 @@ import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { Problem } from '../../../src/lib/problem.ts';
 import { defineConnector, logInBy } from '../../../src/sdk/connector.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { noon, ShiftedClock, SteppingClock } from '../../clocks.ts';
 import { writeConfig } from '../../journey/home.ts';
 import { startVendor } from '../../oauth/vendor.ts';
 import { gateOf, open } from '../bank.ts';
-import { newFolder, SetClock, SkippingClock } from '../rig.ts';
-
-/** A process's clock that reports when it starts to wait. */
-function watched(clock: Clock): Clock & { readonly waits: Promise<void> } {
-  const { promise: waits, resolve } = Promise.withResolvers<void>();
-  const sleep: Clock['sleep'] = (milliseconds, signal) => {
-    resolve();
-    return clock.sleep(milliseconds, signal);
-  };
-  return { now: clock.now, monotonic: clock.monotonic, sleep, waits };
-}
+import { clockAtHalfPast, newFolder } from '../rig.ts';
 
 /** A server that doesn't respond to any login until the test triggers it. */
 function slowServer({ password = 'wrong' } = {}) {
@@ -44,7 +35,7 @@ function slowServer({ password = 'wrong' } = {}) {
 async function twoStores(second: Clock) {
   const folder = await newFolder();
   const stores = [
-    await openStore(folder, { clock: new SetClock() }),
+    await openStore(folder, { clock: clockAtHalfPast() }),
     await openStore(folder, { clock: second }),
   ] as const;
   onTestFinished(() => Promise.all(stores.map((store) => store.close())).then(() => undefined));
@@ -52,13 +43,14 @@ async function twoStores(second: Clock) {
 }
 
 it("a second process that starts at the same time doesn't send a refused password", async () => {
-  const clock = watched(new SetClock());
+  const clock = clockAtHalfPast();
+  const sleep = vi.spyOn(clock, 'sleep');
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer();
-  const first = open(gateOf({ store: one, clock: new SetClock() }), source);
+  const first = open(gateOf({ store: one, clock: clockAtHalfPast() }), source);
   await expect.poll(() => seen.logins).toBe(1);
   const second = open(gateOf({ store: two, clock }), source);
-  await Promise.race([clock.waits, vi.waitUntil(() => seen.logins === 2, { timeout: 60_000 })]);
+  await expect.poll(() => sleep.mock.calls.length > 0 || seen.logins === 2).toBe(true);
   answer();
   expect([await first, await second]).toMatchObject([{ code: 'SLOW_REFUSED' }, { code: 'LOGIN_ON_HOLD' }]);
   expect(seen.logins).toBe(1);
@@ -66,26 +58,28 @@ it("a second process that starts at the same time doesn't send a refused passwor
 });
 
 it('a second process logs in as soon as the first one has, and no lease remains', async () => {
-  const clock = watched(new SetClock());
+  const clock = clockAtHalfPast();
+  const sleep = vi.spyOn(clock, 'sleep');
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer({ password: 'right' });
-  const first = open(gateOf({ store: one, clock: new SetClock() }), source);
+  const first = open(gateOf({ store: one, clock: clockAtHalfPast() }), source);
   await expect.poll(() => seen.logins).toBe(1);
   const second = open(gateOf({ store: two, clock }), source);
-  await clock.waits;
+  await expect.poll(() => sleep).toHaveBeenCalled();
   answer();
   expect([await first, await second]).toEqual(['open', 'open']);
   expect(await one.leases.held()).toEqual([]);
 });
 
 it('a second process waits for at most 30 seconds', async () => {
-  const clock = new SkippingClock();
+  const clock = new SteppingClock();
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer();
-  const first = open(gateOf({ store: one, clock: new SetClock() }), source);
+  const first = open(gateOf({ store: one, clock: clockAtHalfPast() }), source);
   await expect.poll(() => seen.logins).toBe(1);
   const second = open(gateOf({ store: two, clock }), source);
   await expect.poll(() => seen.logins).toBe(2);
+  expect(clock.now()).toBeGreaterThanOrEqual(noon + 30_000);
   answer();
   expect([await first, await second]).toMatchObject([{ code: 'SLOW_REFUSED' }, { code: 'SLOW_REFUSED' }]);
 });
@@ -114,7 +108,8 @@ it('two processes that start at the same time send a wrong secret to a token end
   });
   const { config, problems } = await loadConfig(file);
   expect(problems).toEqual([]);
-  const clock = watched(systemClock);
+  const clock = new ShiftedClock();
+  const sleep = vi.spyOn(clock, 'sleep');
   const run = async (name: string, using: Clock) => {
     const runtime = await composeRuntime({ config: config!, clock: using });
     onTestFinished(() => runtime.close());
@@ -124,7 +119,7 @@ it('two processes that start at the same time send a wrong secret to a token end
   const first = run('one', systemClock);
   await expect.poll(() => vendor.asked).toHaveLength(1);
   const second = run('two', clock);
-  await clock.waits;
+  await expect.poll(() => sleep).toHaveBeenCalled();
   answer();
   expect([await first, await second].map(({ problem }) => problem?.code)).toEqual(['LOGIN_CLIENT', 'LOGIN_ON_HOLD']);
   expect(vendor.asked).toHaveLength(1);

@@ -8,13 +8,13 @@ import { readConditions } from '../../../src/daemon/conditions/read-conditions.t
 import { explainJob } from '../../../src/daemon/explain/explain.ts';
 import { Bank } from '../bank.ts';
 import {
+  clockAtHalfPast,
   configOf,
   destinationOf,
   jobOf,
   newFolder,
   openService,
   overdue,
-  SetClock,
   Source,
   startDaemon,
 } from '../rig.ts';
@@ -23,7 +23,7 @@ const hour = 3_600_000;
 
 /** Two daily jobs that read the bank, and one that uses another account, all due at once. */
 async function setUp() {
-  const [folder, service, clock] = [await newFolder(), await openService(), new SetClock()];
+  const [folder, service, clock] = [await newFolder(), await openService(), clockAtHalfPast()];
   const bank = new Bank(clock);
   const destination = destinationOf(service.url);
   const made = async (name: string, password: string, user = 'etl'): Promise<Job> => {
@@ -82,7 +82,7 @@ it('jobs with a refused login wait, are reported as waiting, and run once an att
   expect(story.next?.at).toBe(conditions.find(({ until }) => until !== undefined)?.until);
 
   bank.passwords.set('etl', 'late');
-  clock.forward(hour);
+  clock.wall += hour;
   await hear('payload.delivered', { job: 'orders' });
   await hear('payload.delivered', { job: 'refunds' });
   expect(count('source.resumed')).toBe(1);

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { approve } from '../../../src/delivery/decide.ts';
-import { configOf, SetClock, type Started, setUp, startDaemon, until } from '../rig.ts';
+import type { ShiftedClock } from '../../clocks.ts';
+import { clockAtHalfPast, configOf, type Started, setUp, startDaemon, until } from '../rig.ts';
 
 const hour = 3_600_000;
 const by = { who: 'ada@desk', why: 'the shop was closed' };
@@ -13,8 +14,8 @@ async function setUpBoth() {
 }
 
 /** Advances the clock by an hour and makes the daemon check it now, as the daemon's timer would within five seconds. */
-async function anHourLater({ daemon }: Started, config: Config, clock: SetClock): Promise<void> {
-  clock.forward(hour);
+async function anHourLater({ daemon }: Started, config: Config, clock: ShiftedClock): Promise<void> {
+  clock.wall += hour;
   await daemon.adopt(config);
 }
 
@@ -25,7 +26,7 @@ async function theOnlyOneHeldBack({ runtime }: Started) {
 
 it("a scheduled run that a guard quarantines is reported, sends nothing and doesn't stop its schedule", async () => {
   const { guarded, source, service, instance } = await setUpBoth();
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const started = await startDaemon(guarded, { clock });
   await anHourLater(started, guarded, clock);
   await started.hear('payload.quarantined', { job: 'orders', code: 'GUARD_FAILED' });
@@ -38,7 +39,7 @@ it("a scheduled run that a guard quarantines is reported, sends nothing and does
 
 it('a payload approved while the daemon runs is sent only once, by the first process that finds it', async () => {
   const { guarded, service, instance } = await setUpBoth();
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const started = await startDaemon(guarded, { clock });
   await anHourLater(started, guarded, clock);
   await started.hear('run.finished', { outcome: 'quarantined' });
@@ -51,7 +52,7 @@ it('a payload approved while the daemon runs is sent only once, by the first pro
 
 it("a job on hold doesn't run, but its firings are skipped and reported until it's resumed", async () => {
   const { free, source, service, instance } = await setUpBoth();
-  const clock = new SetClock();
+  const clock = clockAtHalfPast();
   const before: NonNullable<Parameters<typeof startDaemon>[1]>['before'] = ({ store }) => store.holds.set('orders', by);
   const started = await startDaemon(free, { clock, before });
   const { hear, runtime } = started;
