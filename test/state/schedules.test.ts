@@ -32,3 +32,15 @@ describe('skipped firings', () => {
     expect(await store.skips.history({ limit: 1 })).toMatchObject([{ first_at: 11 }]);
   });
 });
+
+describe('a waiting firing', () => {
+  it('is in the store at all times, even while a newer firing replaces it', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const waiting = async () => [...(await store.deferredFirings.earliest()).keys()];
+    const add = (at: number) => store.deferredFirings.add({ job: 'orders', at, logical_at: null });
+    await add(1);
+    const [, meanwhile] = await Promise.all([add(2), waiting()]);
+    expect(meanwhile).toEqual(['orders']);
+    expect(await store.deferredFirings.earliest()).toEqual(new Map([['orders', 2]]));
+  });
+});

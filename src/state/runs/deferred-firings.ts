@@ -1,12 +1,14 @@
-import { Repository } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import type { DeferredFiringRow } from '../tables.ts';
 
 /** Stores firings that are waiting for something outside the daemon, so that they survive a restart. */
 export class DeferredFirings extends Repository {
   /** Adds a waiting firing. It replaces the job's other waiting firings, unless each firing has its own run. */
-  async add(firing: DeferredFiringRow): Promise<void> {
-    await this.drop(firing);
-    await this.context.db.insertInto('deferred_firings').values(firing).execute();
+  add(firing: DeferredFiringRow): Promise<void> {
+    return inTransaction(this.context, async (inside) => {
+      await new DeferredFirings(inside).drop(firing);
+      await inside.db.insertInto('deferred_firings').values(firing).execute();
+    });
   }
 
   /** Deletes a firing that now has a run or was dropped. Also deletes the firings that it replaced. */
