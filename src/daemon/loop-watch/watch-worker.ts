@@ -7,8 +7,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { killSelf } from '../../lib/kill-self.ts';
 import { createPrivateHandle } from '../../lib/private-file.ts';
 import { type BlockedRecord, blockedWords } from '../../state/runs/blocked-runs.ts';
-import { CpuWait } from './cpu-wait.ts';
 import type { Reading, WatchOrder } from './loop-watch.ts';
+import { MainThread } from './main-thread.ts';
 
 /**
  * Maximum time for getting the main thread's stack. The debugger first lists about a thousand scripts. This takes 0.1
@@ -20,17 +20,18 @@ const maxFrames = 10;
 const recordPatienceMs = 10_000;
 
 const { beats, diskSteps, limitMs, ticks, folder, log: descriptor } = workerData as WatchOrder;
+const tickMs = limitMs / ticks;
 const count = new Int32Array(beats);
 const steps = new Int32Array(diskSteps);
 const path = join(folder, `${Date.now()}-${process.pid}.json`);
 let reading: Reading = [];
 let last = -1;
-/** The number of missed ticks, without the time in which the main thread waited for a CPU. */
-let silentTicks = 0;
-/** The number of missed ticks during which the main thread was waiting for the disk. */
-let diskTicks = 0;
+/** Time without a tick, except for the time in which the main thread waited for a CPU. */
+let silentMs = 0;
+/** How much of that time the main thread was waiting for the disk. */
+let diskMs = 0;
 
-const cpuWait = new CpuWait();
+const mainThread = new MainThread();
 
 parentPort!.on('message', (runs: Reading) => {
   reading = runs;
@@ -38,19 +39,19 @@ parentPort!.on('message', (runs: Reading) => {
 const timer = setInterval(() => {
   const beat = Atomics.load(count, 0);
   const isSilent = beat === last;
-  const share = cpuWait.ownShare();
-  silentTicks = isSilent ? silentTicks + share : 0;
-  if (!isSilent) diskTicks = 0;
-  else if (Atomics.load(steps, 0) > 0) diskTicks += share;
+  const activeMs = mainThread.activeMs(tickMs);
+  silentMs = isSilent ? silentMs + activeMs : 0;
+  if (!isSilent) diskMs = 0;
+  else if (Atomics.load(steps, 0) > 0) diskMs += activeMs;
   last = beat;
-  if (silentTicks < ticks) return;
+  if (silentMs < limitMs) return;
   clearInterval(timer);
   void end();
-}, limitMs / ticks);
+}, tickMs);
 
 /** Records what is known, and kills the process. */
 async function end(): Promise<void> {
-  const by = diskTicks * 2 > silentTicks ? 'disk' : 'source';
+  const by = diskMs * 2 > silentMs ? 'disk' : 'source';
   const seconds = limitMs / 1000;
   const record: BlockedRecord = { by, seconds, runs: reading, stack: by === 'disk' ? [] : await mainThreadStack() };
   // Writes to the log first, because logging doesn't need the disk.
