@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { settle } from '../../src/delivery/settle.ts';
+import { until } from '../journey/process.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
 import {
   clockAtHalfPast,
@@ -15,7 +16,6 @@ import {
   Source,
   setUp,
   startDaemon,
-  until,
 } from './rig.ts';
 
 const hour = 3_600_000;

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { Config, Destination, Job } from '../../src/config/config.ts';
@@ -18,6 +17,7 @@ import { type Connector, defineConnector } from '../../src/sdk/connector.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
 import { startService } from '../../src/service/service.ts';
 import { ShiftedClock } from '../clocks.ts';
+import { until } from '../journey/process.ts';
 
 const key = 'ad'.repeat(20);
 const columns: readonly Column[] = [{ name: 'value', type: 'text' }];
@@ -251,25 +251,13 @@ export async function startDaemon(
     heard,
     count: (name, facts = {}) => found(name, facts).length,
     hear: async (name, facts = {}) => {
-      await until(
-        `the event ${name} ${JSON.stringify(facts)}`,
-        () => found(name, facts).length > 0,
-        () => heard,
-      );
+      await until(`the event ${name} ${JSON.stringify(facts)}`, () => found(name, facts).length > 0, {
+        seen: () => JSON.stringify(heard),
+      });
       return found(name, facts)[0] as Event;
     },
     stop,
   };
-}
-
-/** Waits until a condition is true; otherwise fails with its name. */
-export async function until(what: string, isSo: () => boolean, seen: () => unknown = () => ''): Promise<void> {
-  // Only a hang should reach this limit: an overloaded machine is much slower than an idle one.
-  const end = performance.now() + 120_000;
-  while (!isSo()) {
-    if (performance.now() > end) throw new Error(`timed out waiting for ${what}; ${JSON.stringify(seen())}`);
-    await wait(10);
-  }
 }
 
 /** Stores a firing in the past, which is due at once. */

@@ -29,57 +29,55 @@ async function setUp(more = {}, clock = systemClock as typeof systemClock) {
   running.push(deliverer);
   const owe = (instance: string) => commitText(gateway, { job: jobFor(destination, instance), text: instance });
   const delivered = () => heard.names().filter((name) => name === 'payload.delivered').length;
-  const until = async (met: () => boolean) => {
-    while (!met()) await wait(5);
-  };
-  return { store, stage, heard, gateway, deliverer, owe, delivered, until };
+  return { store, stage, heard, gateway, deliverer, owe, delivered };
 }
 
 describe('the deliverer', () => {
   it('sends payloads whether they were already owed, added later or temporarily refused', async () => {
-    const { stage, deliverer, owe, delivered, until } = await setUp();
+    const { stage, deliverer, owe, delivered } = await setUp();
     await owe('before');
     deliverer.start();
-    await until(() => delivered() === 1);
+    await expect.poll(delivered).toBe(1);
     stage.script.push(say(500));
     await owe('later');
     deliverer.nudge();
-    await until(() => delivered() === 2);
+    await expect.poll(delivered).toBe(2);
     expect(stage.seen).toHaveLength(3);
   });
 
   it("isn't blocked by a hanging upload", async () => {
-    const { stage, deliverer, owe, delivered, until } = await setUp();
+    const { stage, deliverer, owe, delivered } = await setUp();
     stage.script.push(() => undefined);
     await owe('hangs');
     deliverer.start();
-    await until(() => stage.seen.length === 1);
+    await expect.poll(() => stage.seen).toHaveLength(1);
     await owe('quick');
     deliverer.nudge();
-    await until(() => delivered() === 1);
+    await expect.poll(delivered).toBe(1);
     expect(stage.seen.at(-1)?.body).toBe('quick');
   });
 
   it("sends one request while the credentials are refused, and another one when it's told to retry", async () => {
-    const { stage, deliverer, owe, delivered, heard, until } = await setUp();
+    const { stage, deliverer, owe, delivered, heard } = await setUp();
     stage.otherwise = say(401, { code: 'auth_fail' });
     await owe('i');
     deliverer.start();
-    await until(() => heard.names().includes('login.refused'));
+    await expect.poll(heard.names).toContain('login.refused');
     await wait(300);
     expect(stage.seen).toHaveLength(1);
     stage.otherwise = say(200);
     deliverer.nudge();
-    await until(() => delivered() === 1);
+    await expect.poll(delivered).toBe(1);
   });
 
   it('continues shortly after midnight in New York, but not before', async () => {
     const clock = new SteppingClock(noon, { manual: true });
-    const { store, stage, deliverer, owe, delivered, heard, until } = await setUp({ requestsPerDay: 1 }, clock);
+    const { store, stage, deliverer, owe, delivered, heard } = await setUp({ requestsPerDay: 1 }, clock);
     await owe('today');
     await owe('tomorrow');
     deliverer.start();
-    await until(() => delivered() === 1 && heard.names().includes('payload.waiting'));
+    await expect.poll(delivered).toBe(1);
+    await expect.poll(heard.names).toContain('payload.waiting');
     const turn = resumeAfter('2026-06-15');
     clock.advance(turn - 1_000 - clock.now());
     await wait(200);
@@ -94,11 +92,11 @@ describe('the deliverer', () => {
   });
 
   it('stops within seconds while a request hangs, and leaves its payload owed', async () => {
-    const { store, stage, deliverer, owe, until } = await setUp({ timeoutMs: 3_600_000 });
+    const { store, stage, deliverer, owe } = await setUp({ timeoutMs: 3_600_000 });
     stage.otherwise = () => undefined;
     await owe('i');
     deliverer.start();
-    await until(() => stage.seen.length === 1);
+    await expect.poll(() => stage.seen).toHaveLength(1);
     await deliverer.stop();
     expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }]);
     await deliverer.stop();

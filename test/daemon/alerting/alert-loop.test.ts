@@ -13,7 +13,7 @@ import { identityOf } from '../../../src/oauth/identity.ts';
 import type { Store } from '../../../src/state/store.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
 import { noon, SteppingClock } from '../../clocks.ts';
-import { until as patiently } from '../../journey/process.ts';
+import { until } from '../../journey/process.ts';
 import { cleanUp, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
 import {
   configOf,
@@ -25,7 +25,6 @@ import {
   payloadFacts,
   Source,
   startDaemon,
-  until,
 } from '../rig.ts';
 
 const hour = 3_600_000;
@@ -91,7 +90,7 @@ async function setUp({
   alarm.start();
   /** Advances time until the condition is true. */
   const passUntil = (what: string, isSo: () => boolean, step = 20_000) =>
-    patiently(what, () => {
+    until(what, () => {
       clock.advance(step);
       return isSo();
     });

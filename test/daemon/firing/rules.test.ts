@@ -3,18 +3,8 @@ import type { Job } from '../../../src/config/config.ts';
 import type { Runtime } from '../../../src/daemon/compose.ts';
 import { explainJob } from '../../../src/daemon/explain/explain.ts';
 import { type Schedule, scheduleKey } from '../../../src/schedule/schedule.ts';
-import {
-  clockAtHalfPast,
-  configOf,
-  destinationOf,
-  gate,
-  jobOf,
-  overdue,
-  Source,
-  setUp,
-  startDaemon,
-  until,
-} from '../rig.ts';
+import { until } from '../../journey/process.ts';
+import { clockAtHalfPast, configOf, destinationOf, gate, jobOf, overdue, Source, setUp, startDaemon } from '../rig.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

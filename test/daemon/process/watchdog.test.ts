@@ -5,7 +5,8 @@ import { Systemd } from '../../../src/daemon/process/systemd.ts';
 import { reportHealth } from '../../../src/daemon/report/report-health.ts';
 import { type Log, quietLog } from '../../../src/lib/log.ts';
 import type { Timer } from '../../../src/schedule/timer.ts';
-import { configOf, destinationOf, jobOf, newFolder, Source, startDaemon, until } from '../rig.ts';
+import { until } from '../../journey/process.ts';
+import { configOf, destinationOf, jobOf, newFolder, Source, startDaemon } from '../rig.ts';
 import { openManager } from './manager.ts';
 
 /** A timer that can be stopped; after that, it no longer calls back, and its silence grows. */

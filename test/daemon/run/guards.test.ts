@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { approve } from '../../../src/delivery/decide.ts';
 import type { ShiftedClock } from '../../clocks.ts';
-import { clockAtHalfPast, configOf, type Started, setUp, startDaemon, until } from '../rig.ts';
+import { until } from '../../journey/process.ts';
+import { clockAtHalfPast, configOf, type Started, setUp, startDaemon } from '../rig.ts';
 
 const hour = 3_600_000;
 const by = { who: 'ada@desk', why: 'the shop was closed' };

@@ -1,7 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { reportPlan } from '../../../src/daemon/plan/report-plan.ts';
 import { closeStages, openStage, say } from '../../delivery/fixtures.ts';
-import { configOf, destinationOf, jobOf, newFolder, overdue, Source, startDaemon, until } from '../rig.ts';
+import { until } from '../../journey/process.ts';
+import { configOf, destinationOf, jobOf, newFolder, overdue, Source, startDaemon } from '../rig.ts';
 
 afterEach(closeStages);
 
