@@ -3,20 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { settle } from '../../src/delivery/settle.ts';
-import { until } from '../journey/process.ts';
+import { makeFolder, until } from '../journey/process.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
-import {
-  clockAtHalfPast,
-  configOf,
-  destinationOf,
-  gate,
-  jobOf,
-  newFolder,
-  overdue,
-  Source,
-  setUp,
-  startDaemon,
-} from './rig.ts';
+import { clockAtHalfPast, configOf, destinationOf, gate, jobOf, overdue, Source, setUp, startDaemon } from './rig.ts';
 
 const hour = 3_600_000;
 
@@ -182,7 +171,7 @@ describe('a new config', () => {
 
   it('lets a bulk refresh in progress finish on its original connections, and then closes them', async () => {
     const silence = await openSilence();
-    const folder = await newFolder();
+    const folder = await makeFolder();
     const destination = destinationOf(silence.url, { timeoutMs: 1500 });
     const { extract: _, ...rest } = jobOf({ name: 'fresh', destination, instance: '', source: new Source() });
     const job = { ...rest, target: { kind: 'refresh' as const, datasources: ['a'] } };

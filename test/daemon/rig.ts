@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
@@ -17,17 +16,10 @@ import { type Connector, defineConnector } from '../../src/sdk/connector.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
 import { startService } from '../../src/service/service.ts';
 import { ShiftedClock } from '../clocks.ts';
-import { until } from '../journey/process.ts';
+import { makeFolder, until } from '../journey/process.ts';
 
 const key = 'ad'.repeat(20);
 const columns: readonly Column[] = [{ name: 'value', type: 'text' }];
-
-/** A folder that is deleted with the test. */
-export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-daemon-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const hour = 3_600_000;
 /** The same for all clocks of a test, even if the hour turns while they are created. */
@@ -57,7 +49,7 @@ export interface Service {
 
 /** The embedded service, in this process and in memory. */
 export async function openService(): Promise<Service> {
-  const folder = await newFolder();
+  const folder = await makeFolder();
   const fixtures = join(folder, 'fixtures.json');
   const user = { email: 'a@test.example', first_name: 'A', last_name: 'B', role: 'Admin', api_keys: [key] };
   await writeFile(fixtures, JSON.stringify({ companies: [{ id: 'acme', name: 'Acme', plan: 'grow', users: [user] }] }));
@@ -195,7 +187,7 @@ export function configOf(folder: string, jobs: readonly Job[], more: readonly De
 
 /** The service, an instance, a source, and the config of the job `orders`, which reads the source into the instance. */
 export async function setUp(more: Partial<JobGiven> = {}) {
-  const [folder, service] = await Promise.all([newFolder(), openService()]);
+  const [folder, service] = await Promise.all([makeFolder(), openService()]);
   const destination = destinationOf(service.url);
   const source = new Source();
   const instance = await service.instance();

@@ -9,8 +9,9 @@ import { forgetSecrets, redact, registerSecret } from '../../src/lib/redact.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
 import { openStore } from '../../src/state/store.ts';
 import { Bank, gateOf, open } from '../daemon/bank.ts';
-import { clockAtHalfPast, newFolder } from '../daemon/rig.ts';
+import { clockAtHalfPast } from '../daemon/rig.ts';
 import { writeConfig } from '../journey/home.ts';
+import { makeFolder } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 import { robot, startVendor } from '../oauth/vendor.ts';
 import { Double, type Reply, variable } from './double.ts';
@@ -19,7 +20,7 @@ afterEach(forgetSecrets);
 
 async function setUp() {
   const clock = clockAtHalfPast();
-  const store = await openStore(await newFolder(), { clock });
+  const store = await openStore(await makeFolder(), { clock });
   onTestFinished(() => store.close());
   return { store, bank: new Bank(clock), gate: gateOf({ store, clock }) };
 }
@@ -98,7 +99,7 @@ describe('a rotated password', () => {
 
 /** The outcome of a job that reads this source. */
 async function runWith(source: object, { query, env }: { query: object; env: Record<string, string> }) {
-  const file = await writeConfig(await newFolder(), {
+  const file = await writeConfig(await makeFolder(), {
     destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: 'abcdefabcdef' } },
     sources: { api: source },
     jobs: { job: { source: 'api', query, format: 'json', target: 'a'.repeat(32) } },
@@ -194,7 +195,7 @@ describe("a destination's rotated key", () => {
 describe('a secret in a file that is replaced', () => {
   /** The credentials of a source and a destination, and a function that reads replaced files again. */
   async function fromFiles() {
-    const folder = await newFolder();
+    const folder = await makeFolder();
     const write = (name: string, text: string) => writeFile(join(folder, name), text);
     const basic = (name: string) => ({ user: 'etl', password: variable(`file:${name}.txt`) });
     for (const name of ['source', 'main']) await write(`${name}.txt`, `former-${name}`);

@@ -68,7 +68,7 @@ export const fixtures = {
   ],
 };
 
-/** Waits until a condition is true. The 30 seconds only prevent a failed test from waiting forever. */
+/** Waits until a condition is true. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   await expect.poll(condition, { interval: 5 }).toBe(true);
 }

@@ -13,19 +13,9 @@ import { identityOf } from '../../../src/oauth/identity.ts';
 import type { Store } from '../../../src/state/store.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
 import { noon, SteppingClock } from '../../clocks.ts';
-import { until } from '../../journey/process.ts';
+import { makeFolder, until } from '../../journey/process.ts';
 import { cleanUp, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
-import {
-  configOf,
-  destinationOf,
-  jobOf,
-  newFolder,
-  openService,
-  overdue,
-  payloadFacts,
-  Source,
-  startDaemon,
-} from '../rig.ts';
+import { configOf, destinationOf, jobOf, openService, overdue, payloadFacts, Source, startDaemon } from '../rig.ts';
 
 const hour = 3_600_000;
 const place = 'http://127.0.0.1:1/api/1.0';
@@ -77,7 +67,7 @@ async function setUp({
   const source = new Source();
   const jobs = names.map((name) => jobOf({ name, destination, instance: `i-${name}`, source }));
   const given = alertsOf(channels?.(receiver) ?? [webhook(receiver)], alerts);
-  const config: Config = { ...configOf(await newFolder(), jobs), alerts: given };
+  const config: Config = { ...configOf(await makeFolder(), jobs), alerts: given };
   const events = new Events<SluiceEvents>();
   const heard: { name: string; facts: object }[] = [];
   events.listen((name, facts) => heard.push({ name, facts }));
@@ -402,7 +392,7 @@ describe("the daemon's alert loop", () => {
 
 describe('a running daemon', () => {
   it('also reports failures to a channel that a config reload added', async () => {
-    const [service, receiver, folder] = await Promise.all([openService(), openReceiver(), newFolder()]);
+    const [service, receiver, folder] = await Promise.all([openService(), openReceiver(), makeFolder()]);
     const source = new Source();
     source.says = () => Promise.reject(new Error('the shelves are empty'));
     const job = jobOf({

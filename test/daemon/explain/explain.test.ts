@@ -6,8 +6,9 @@ import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { scheduleKey } from '../../../src/schedule/schedule.ts';
 import type { RunEnd } from '../../../src/state/runs/runs.ts';
 import { noon, SteppingClock } from '../../clocks.ts';
+import { makeFolder } from '../../journey/process.ts';
 import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
-import { configOf, destinationOf, jobOf, newFolder, Source } from '../rig.ts';
+import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 const hour = 3_600_000;
 
@@ -18,7 +19,7 @@ async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunE
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const job: Job = { ...jobOf({ name: 'orders', destination, instance: 'a', source: new Source() }), ...more };
-  const config = configOf(await newFolder(), [job]);
+  const config = configOf(await makeFolder(), [job]);
   const run = async () => store.runs.finish(await store.runs.begin({ job: 'orders', origin: 'schedule' }), ended);
   await run();
   await store.schedules.set({ job: 'orders', schedule: scheduleKey(job.schedule!), next_at: noon + hour });

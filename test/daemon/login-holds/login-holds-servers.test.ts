@@ -16,10 +16,10 @@ import { fingerprintOf } from '../../connectors/ftp-logins.ts';
 import { openTcpProxy } from '../../connectors/ftp-proxy.ts';
 import { openFtpScript } from '../../connectors/ftp-script.ts';
 import { writeConfig } from '../../journey/home.ts';
+import { makeFolder } from '../../journey/process.ts';
 import { startVendor } from '../../oauth/vendor.ts';
 import { describeWithServer } from '../../servers/describe.ts';
 import { newSshKey } from '../../servers/ssh-key.ts';
-import { newFolder } from '../rig.ts';
 
 const hour = 3_600_000;
 const days = 2;
@@ -36,7 +36,7 @@ interface Town {
  * as doctor does. Returns the hours in which the server saw a login.
  */
 async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]> {
-  const folder = await newFolder();
+  const folder = await makeFolder();
   const job = (n: number) => ({
     source: 'shop',
     query,
@@ -175,7 +175,7 @@ describe('a wrong app secret', () => {
 });
 
 it('a secret file is re-read, so a job continues without a reload once its password is corrected', async () => {
-  const folder = await newFolder();
+  const folder = await makeFolder();
   const password = join(folder, 'password');
   await writeFile(password, 'wrong\n');
   let right = 'right';

@@ -7,14 +7,15 @@ import { Problem } from '../../../src/lib/problem.ts';
 import { defineConnector, logInBy } from '../../../src/sdk/connector.ts';
 import { useDatabase } from '../../../src/state/engine/database.ts';
 import { openStore } from '../../../src/state/store.ts';
+import { makeFolder } from '../../journey/process.ts';
 import { Bank, gateOf, open } from '../bank.ts';
-import { clockAtHalfPast, newFolder } from '../rig.ts';
+import { clockAtHalfPast } from '../rig.ts';
 
 const hour = 3_600_000;
 const onHold = { code: 'LOGIN_ON_HOLD', family: 'login' };
 
 async function setUp() {
-  const [folder, clock] = [await newFolder(), clockAtHalfPast()];
+  const [folder, clock] = [await makeFolder(), clockAtHalfPast()];
   const store = await openStore(folder, { clock });
   const bank = new Bank(clock);
   const began = clock.now();

@@ -12,8 +12,9 @@ import { Problem } from '../../../src/lib/problem.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { SteppingClock } from '../../clocks.ts';
 import { writeConfig } from '../../journey/home.ts';
+import { makeFolder } from '../../journey/process.ts';
 import { gateOf } from '../bank.ts';
-import { clockAtHalfPast, newFolder } from '../rig.ts';
+import { clockAtHalfPast } from '../rig.ts';
 
 const many = 10;
 
@@ -47,7 +48,7 @@ interface Read {
 async function runTogether({ source, query = (n) => ({ path: `/rows/${n}` }) }: Read): Promise<string[]> {
   const names = Array.from({ length: many }, (_, n) => `job${n}`);
   const job = (n: number) => ({ source: 'api', query: query(n), format: 'json', target: `${n}`.repeat(32) });
-  const file = await writeConfig(await newFolder(), {
+  const file = await writeConfig(await makeFolder(), {
     destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: 'abcdefabcdef' } },
     sources: { api: source },
     jobs: Object.fromEntries(names.map((name, n) => [name, job(n)])),
@@ -129,7 +130,7 @@ it('a first response that says nothing about the credentials lets the other requ
 
 it('a slow first response delays other requests with the same credentials for at most 30 seconds', async () => {
   const clock = new SteppingClock();
-  const store = await openStore(await newFolder(), { clock });
+  const store = await openStore(await makeFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });
   const { signal } = new AbortController();
   const secret = { account: 'api', fingerprint: 'a' };
@@ -142,7 +143,7 @@ it('a slow first response delays other requests with the same credentials for at
 
 it('an accepted password says nothing about another password of the same account', async () => {
   const clock = clockAtHalfPast();
-  const store = await openStore(await newFolder(), { clock });
+  const store = await openStore(await makeFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });
   const { signal } = new AbortController();
   serializer.confirm({ account: 'db', fingerprint: 'good' });
@@ -155,7 +156,7 @@ it('an accepted password says nothing about another password of the same account
 
 it('opening a source before its first rows proves nothing about its credentials', async () => {
   const clock = clockAtHalfPast();
-  const store = await openStore(await newFolder(), { clock });
+  const store = await openStore(await makeFolder(), { clock });
   const gate = gateOf({ store, clock });
   const source = { name: 'api', connector: hubspot, options: { token: 'some-token' } };
   const refusedAt = (refusedPath: string): Promise<void> =>

@@ -8,9 +8,10 @@ import { defineConnector, logInBy } from '../../../src/sdk/connector.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { noon, ShiftedClock, SteppingClock } from '../../clocks.ts';
 import { writeConfig } from '../../journey/home.ts';
+import { makeFolder } from '../../journey/process.ts';
 import { startVendor } from '../../oauth/vendor.ts';
 import { gateOf, open } from '../bank.ts';
-import { clockAtHalfPast, newFolder } from '../rig.ts';
+import { clockAtHalfPast } from '../rig.ts';
 
 /** A server that doesn't respond to any login until the test triggers it. */
 function slowServer({ password = 'wrong' } = {}) {
@@ -33,7 +34,7 @@ function slowServer({ password = 'wrong' } = {}) {
 
 /** Two processes with one state. */
 async function twoStores(second: Clock) {
-  const folder = await newFolder();
+  const folder = await makeFolder();
   const stores = [
     await openStore(folder, { clock: clockAtHalfPast() }),
     await openStore(folder, { clock: second }),
@@ -95,7 +96,7 @@ it('two processes that start at the same time send a wrong secret to a token end
     return true;
   };
   const job = (n: number) => ({ source: 'api', query: { path: '/rows' }, format: 'json', target: `${n}`.repeat(32) });
-  const file = await writeConfig(await newFolder(), {
+  const file = await writeConfig(await makeFolder(), {
     destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', api_key: 'abcdefabcdef' } },
     sources: {
       api: {

@@ -6,24 +6,15 @@ import type { Config, Job } from '../../../src/config/config.ts';
 import { alertConditions } from '../../../src/daemon/alerting/alert-conditions.ts';
 import { readConditions } from '../../../src/daemon/conditions/read-conditions.ts';
 import { explainJob } from '../../../src/daemon/explain/explain.ts';
+import { makeFolder } from '../../journey/process.ts';
 import { Bank } from '../bank.ts';
-import {
-  clockAtHalfPast,
-  configOf,
-  destinationOf,
-  jobOf,
-  newFolder,
-  openService,
-  overdue,
-  Source,
-  startDaemon,
-} from '../rig.ts';
+import { clockAtHalfPast, configOf, destinationOf, jobOf, openService, overdue, Source, startDaemon } from '../rig.ts';
 
 const hour = 3_600_000;
 
 /** Two daily jobs that read the bank, and one that uses another account, all due at once. */
 async function setUp() {
-  const [folder, service, clock] = [await newFolder(), await openService(), clockAtHalfPast()];
+  const [folder, service, clock] = [await makeFolder(), await openService(), clockAtHalfPast()];
   const bank = new Bank(clock);
   const destination = destinationOf(service.url);
   const made = async (name: string, password: string, user = 'etl'): Promise<Job> => {
@@ -101,7 +92,7 @@ it.each(['stopped', 'killed'] as const)(
     await expect.poll(() => first.count('run.finished') + first.count('firing.skipped')).toBe(3);
     if (end === 'stopped') await first.stop();
     // What a kill would leave behind.
-    const state = join(await newFolder(), 'state');
+    const state = join(await makeFolder(), 'state');
     await cp(wrong.state, state, { recursive: true });
 
     const second = await startDaemon({ ...wrong, state }, { clock });

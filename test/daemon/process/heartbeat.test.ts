@@ -4,11 +4,11 @@ import { Heartbeat, readHeartbeat } from '../../../src/daemon/process/heartbeat.
 import { reportHealth } from '../../../src/daemon/report/report-health.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { SteppingClock } from '../../clocks.ts';
-import { newFolder } from '../rig.ts';
+import { makeFolder } from '../../journey/process.ts';
 
 async function setUp(state: { ticking: Ticking }) {
   const clock = new SteppingClock();
-  const store = await openStore(await newFolder(), { clock });
+  const store = await openStore(await makeFolder(), { clock });
   onTestFinished(() => store.close());
   return { clock, store, pulse: new Heartbeat({ store, clock, ticking: () => state.ticking }) };
 }

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { until } from '../../journey/process.ts';
-import { newFolder } from '../rig.ts';
+import { makeFolder, until } from '../../journey/process.ts';
 
 /** Simulates systemd: a real datagram socket, which Node can't open, that prints each datagram as a line. */
 const listener = `
@@ -16,7 +15,7 @@ while True:
 `;
 
 export async function openManager(): Promise<{ socket: string; heard: () => string[] }> {
-  const socket = join(await newFolder(), 'notify');
+  const socket = join(await makeFolder(), 'notify');
   const child = spawn('python3', ['-c', listener, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';

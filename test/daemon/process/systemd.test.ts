@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { Systemd } from '../../../src/daemon/process/systemd.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { quietLog } from '../../../src/lib/log.ts';
-import { forTest, until } from '../../journey/process.ts';
+import { forTest, makeFolder, until } from '../../journey/process.ts';
 import { adminKey, makeWorld } from '../../journey/world.ts';
-import { newFolder } from '../rig.ts';
 import { openManager } from './manager.ts';
 
 describe('systemd', () => {
@@ -95,7 +94,7 @@ describe('systemd', () => {
   });
 
   it('gets the last notification right after a slow ping, no matter how many pings were due meanwhile', async () => {
-    const folder = await newFolder();
+    const folder = await makeFolder();
     const [said, go] = [join(folder, 'said'), join(folder, 'go')];
     const helper = `#!/bin/sh\necho "$1" >> '${said}'\nwhile [ ! -e '${go}' ]; do sleep 0.05; done\n`;
     await writeFile(join(folder, 'systemd-notify'), helper, { mode: 0o755 });

@@ -5,8 +5,8 @@ import { Systemd } from '../../../src/daemon/process/systemd.ts';
 import { reportHealth } from '../../../src/daemon/report/report-health.ts';
 import { type Log, quietLog } from '../../../src/lib/log.ts';
 import type { Timer } from '../../../src/schedule/timer.ts';
-import { until } from '../../journey/process.ts';
-import { configOf, destinationOf, jobOf, newFolder, Source, startDaemon } from '../rig.ts';
+import { makeFolder, until } from '../../journey/process.ts';
+import { configOf, destinationOf, jobOf, Source, startDaemon } from '../rig.ts';
 import { openManager } from './manager.ts';
 
 /** A timer that can be stopped; after that, it no longer calls back, and its silence grows. */
@@ -25,7 +25,7 @@ it('a stopped timer is reported in the log, at /healthz and by sluice health, an
   const [{ socket, heard }, { timer, die }] = [await openManager(), mortalTimer()];
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const job = jobOf({ name: 'orders', destination, instance: 'x', source: new Source() });
-  const { daemon, runtime, count } = await startDaemon(configOf(await newFolder(), [job]), { timer });
+  const { daemon, runtime, count } = await startDaemon(configOf(await makeFolder(), [job]), { timer });
   await runtime.store.leases.take('daemon');
   let url = '';
   const info: Log['info'] = (_, facts) => {

@@ -4,8 +4,9 @@ import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { dayOf } from '../../../src/delivery/quota.ts';
 import type { Store } from '../../../src/state/store.ts';
 import { SteppingClock } from '../../clocks.ts';
+import { makeFolder } from '../../journey/process.ts';
 import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
-import { configOf, destinationOf, jobOf, newFolder, Source } from '../rig.ts';
+import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 /** Jobs with a store that counts its queries. */
 async function setUp(count: number) {
@@ -21,7 +22,7 @@ async function setUp(count: number) {
   const counting = new Proxy(store, {
     get: (of, part) => watched(of[part as keyof Store], () => asked++),
   });
-  return { clock, store, counting, config: configOf(await newFolder(), jobs), asked: () => asked };
+  return { clock, store, counting, config: configOf(await makeFolder(), jobs), asked: () => asked };
 }
 
 function watched<T>(part: T, onCall: () => void): T {

@@ -14,7 +14,8 @@ import { batchOf } from '../../../src/sdk/batch.ts';
 import type { Column } from '../../../src/sdk/column.ts';
 import { defineConnector } from '../../../src/sdk/connector.ts';
 import { bytesIn } from '../../../src/state/disk-usage.ts';
-import { configOf, destinationOf, jobOf, newFolder, openService, Source } from '../rig.ts';
+import { makeFolder } from '../../journey/process.ts';
+import { configOf, destinationOf, jobOf, openService, Source } from '../rig.ts';
 
 const megabyte = 1_000_000;
 const columns: readonly Column[] = [
@@ -67,7 +68,7 @@ async function setUp(limitBytes: number, more: Partial<Job['extract']> = {}) {
   const given = { name: 'rows', destination: destinationOf(service.url), instance, source: new Source() };
   const plain = jobOf(given);
   const job: Job = { ...plain, extract: { ...plain.extract!, ...more } };
-  const config: Config = { ...configOf(await newFolder(), [job]), disk: { limitBytes, freeBytes: 0 } };
+  const config: Config = { ...configOf(await makeFolder(), [job]), disk: { limitBytes, freeBytes: 0 } };
   const runtime = await composeRuntime({ config });
   onTestFinished(() => runtime.close());
   const run = (one: Job = job) =>

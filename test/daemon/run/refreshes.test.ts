@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { reportPlan } from '../../../src/daemon/plan/report-plan.ts';
 import { closeStages, openStage, say } from '../../delivery/fixtures.ts';
-import { until } from '../../journey/process.ts';
-import { configOf, destinationOf, jobOf, newFolder, overdue, Source, startDaemon } from '../rig.ts';
+import { makeFolder, until } from '../../journey/process.ts';
+import { configOf, destinationOf, jobOf, overdue, Source, startDaemon } from '../rig.ts';
 
 afterEach(closeStages);
 
@@ -19,7 +19,7 @@ it("refresh jobs that are due together cost one request, and each reports its ow
     const { extract: _extract, ...rest } = jobOf({ name: `job-${i}`, destination, instance: '', source: new Source() });
     return { ...rest, target: { kind: 'refresh' as const, datasources: [`source-${i}`, 'shared'] } };
   });
-  const { runtime, count: counted } = await startDaemon(configOf(await newFolder(), jobs), {
+  const { runtime, count: counted } = await startDaemon(configOf(await makeFolder(), jobs), {
     before: overdue(...jobs),
   });
   await until('all runs to finish', () => counted('run.finished') === count);

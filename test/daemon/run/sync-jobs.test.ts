@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { runJob } from '../../../src/daemon/run/run-job.ts';
 import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
-import { configOf, destinationOf, jobOf, newFolder, openService, Source } from '../rig.ts';
+import { makeFolder } from '../../journey/process.ts';
+import { configOf, destinationOf, jobOf, openService, Source } from '../rig.ts';
 
 it('jobs requested together start in order of importance, and are reported in the requested order', async () => {
   const service = await openService();
@@ -15,7 +16,7 @@ it('jobs requested together start in order of importance, and are reported in th
       return jobOf({ ...given, ...(priority === undefined ? {} : { priority }) });
     }),
   );
-  const config = { ...configOf(await newFolder(), jobs), concurrency: 1 };
+  const config = { ...configOf(await makeFolder(), jobs), concurrency: 1 };
   const runtime = await composeRuntime({ config });
   const began: string[] = [];
   runtime.events.listen((...[name, facts]) => void (name === 'run.started' && began.push(facts.job)));
@@ -39,7 +40,7 @@ it("a removed job's owed payloads are sent by a sync of all jobs, but not by a s
     jobOf({ ...given, name: 'gone', instance: await service.instance() }),
     jobOf({ ...given, name: 'left', instance: await service.instance() }),
   ];
-  const folder = await newFolder();
+  const folder = await makeFolder();
   const before = await composeRuntime({ config: configOf(folder, [gone, left]) });
   const signal = new AbortController().signal;
   const run = { runtime: before, config: { folder }, job: gone, origin: 'person', signal } as const;

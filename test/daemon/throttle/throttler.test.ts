@@ -8,8 +8,9 @@ import { dayOf, daysOf, untilMidnight } from '../../../src/delivery/quota.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { Store } from '../../../src/state/store.ts';
 import { SteppingClock } from '../../clocks.ts';
-import { cleanUp, newFolder as newStateFolder, newStore } from '../../state/fixtures.ts';
-import { configOf, destinationOf, jobOf, newFolder, openService, overdue, Source, startDaemon } from '../rig.ts';
+import { makeFolder } from '../../journey/process.ts';
+import { cleanUp, newFolder, newStore } from '../../state/fixtures.ts';
+import { configOf, destinationOf, jobOf, openService, overdue, Source, startDaemon } from '../rig.ts';
 
 afterEach(cleanUp);
 
@@ -30,7 +31,7 @@ interface World {
   readonly throttler: Throttler;
 }
 
-async function worldOf(jobs: readonly Job[], { clock = new SteppingClock(midnight), folder = newStateFolder() } = {}) {
+async function worldOf(jobs: readonly Job[], { clock = new SteppingClock(midnight), folder = newFolder() } = {}) {
   const store = await newStore({ clock, folder });
   const events: { name: string; facts: Record<string, unknown> }[] = [];
   const emit = (name: keyof SluiceEvents, facts: object) => void events.push({ name, facts: { ...facts } });
@@ -160,7 +161,7 @@ describe('a throttle', () => {
   const jobs = [made('later', '*/10 * * * *', { destination, priority: 'low' })];
 
   it('persists across a restart without being logged again, and is recalculated the next day', async () => {
-    const folder = newStateFolder();
+    const folder = newFolder();
     const first = await worldOf(jobs, { folder });
     first.clock.advance(10 * minute);
     expect(await first.throttler.judge(jobs[0]!, first.clock.now(), first.config), 'it has never run').toBeUndefined();
@@ -247,7 +248,7 @@ it('the daemon skips and reports a firing that exceeds the daily allowance, and 
   const destination = destinationOf(service.url, { requestsPerDay: 1, whenShort: 'throttle' });
   const source = new Source();
   const job = jobOf({ name: 'later', destination, instance: 'i', source, cron: '* * * * *', priority: 'low' });
-  const config = configOf(await newFolder(), [job]);
+  const config = configOf(await makeFolder(), [job]);
   const { hear, runtime } = await startDaemon(config, {
     before: async (runtime) => {
       await runOf(job, 1, { store: runtime.store, clock: runtime.clock });
