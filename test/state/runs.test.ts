@@ -132,6 +132,28 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ failures: 2, last: { code: 'DB_UNREACHABLE' } }]);
   });
 
+  it("that were stopped for different reasons don't count as failed until there are enough with the same reason", async () => {
+    const { store, begin } = await setUp();
+    const stop = async (code: string) =>
+      store.runs.finish(await begin('orders'), { state: 'interrupted', problem: { code, message: '' } });
+    for (const code of ['RUN_CANCELLED', 'RUN_INTERRUPTED', 'RUN_CANCELLED', 'DISK_STALLED']) await stop(code);
+    expect(await store.runs.streaks()).toEqual([]);
+    await stop('DISK_STALLED');
+    expect(await store.runs.streaks()).toMatchObject([{ job: 'orders', failures: 5, last: { code: 'DISK_STALLED' } }]);
+  });
+
+  it("that failed count as failing since the earliest attempt, even if that attempt's run ended last", async () => {
+    const { store, clock, begin, fail } = await setUp();
+    const since = clock.now();
+    const retried = await begin('orders');
+    await store.retries.plan(retried, { code: 'DB_UNREACHABLE', message: 'no' });
+    await fail('orders');
+    clock.advance(60_000);
+    await store.retries.begin(retried);
+    await store.runs.finish(retried, { state: 'failed', problem: { code: 'DB_UNREACHABLE', message: 'no' } });
+    expect(await store.runs.streaks()).toMatchObject([{ failures: 2, since, last: { id: retried } }]);
+  });
+
   it("are listed by job: each job's newest run, or its newest run in a given state", async () => {
     const { store, fail, end } = await setUp();
     await end('orders', 'refreshed');
