@@ -52,7 +52,8 @@ async function setUp(job: object = {}) {
   const [spun, fine] = [await world.instance('csv'), await world.instance('csv')];
   await home.config({
     connectors: './own',
-    destinations: { main: { url: world.url, api_key: adminKey } },
+    // The two jobs would need more than the default allowance if the day has just begun.
+    destinations: { main: { url: world.url, api_key: adminKey, requests_per_day: 10_000 } },
     sources: { wheel: { connector: 'spinner' }, here: { connector: 'file' } },
     jobs: {
       bad: { source: 'wheel', format: 'csv', target: spun, priority: 'high', ...job },
