@@ -7,6 +7,8 @@ export interface ProcessEntry {
   readonly start: string;
   /** Whether the process has ended but hasn't been reaped, so that its ID is still in use. */
   readonly isOver: boolean;
+  /** Whether the process's main thread runs or waits for a CPU, and doesn't sleep. */
+  readonly isRunnable: boolean;
 }
 
 /**
@@ -19,7 +21,8 @@ export function lookUpProcess(pid: number): ProcessEntry | 'none' | 'hidden' {
   if (text === '') return processExists(pid) ? 'hidden' : 'none';
   // The fields are counted after the command name, which may contain spaces and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { start: fields[19] ?? '', isOver: ['Z', 'X'].includes(fields[0] ?? '') };
+  const [state = ''] = fields;
+  return { start: fields[19] ?? '', isOver: ['Z', 'X'].includes(state), isRunnable: state === 'R' };
 }
 
 /**
