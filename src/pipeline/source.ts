@@ -10,7 +10,7 @@ import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
 import type { AttemptFacts, ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
-import { makeScratch } from './make-scratch.ts';
+import { makeScratch } from './scratch.ts';
 import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
 import { StallTimer } from './stall-timer.ts';

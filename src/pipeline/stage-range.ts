@@ -1,9 +1,8 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import { MergeRun, type MergeRunOptions } from '../kept-rows/merge-run.ts';
 import { Problem } from '../lib/problem.ts';
-import { makeScratch } from './make-scratch.ts';
+import { makeScratch, removeScratch } from './scratch.ts';
 import { SourceReader, type SourceReaderOptions } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 
@@ -48,7 +47,7 @@ export async function stageRange(
     throw isOfDisk ? spoolProblem(thrown, set.folder) : thrown;
   } finally {
     await run.close();
-    await source.close().finally(() => rm(scratch, { recursive: true, force: true }));
+    await source.close().finally(() => removeScratch(scratch, given.log));
   }
 }
 

@@ -1,5 +1,3 @@
-import { rmdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Encoder } from '../formats/format.ts';
 import { Output } from '../formats/output.ts';
@@ -8,8 +6,8 @@ import { toProblem } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { Chain } from './chain.ts';
-import { makeScratch } from './make-scratch.ts';
 import { type KeptRowsOptions, MergedSource, type RowSource } from './merged-source.ts';
+import { makeScratch, removeScratch } from './scratch.ts';
 import { type SourceEnd, SourceReader, type SourceReaderOptions } from './source.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
@@ -61,19 +59,7 @@ export async function streamRows(given: StreamRowsOptions): Promise<StreamProgre
     return await carrier.run();
   } finally {
     await carrier.close();
-    await source.close().finally(() => clearScratch(scratch));
-  }
-}
-
-/**
- * Removes the scratch folder. Most sources don't need it or leave it empty, so the quick way to remove an empty folder
- * is tried first.
- */
-async function clearScratch(scratch: string): Promise<void> {
-  try {
-    rmdirSync(scratch);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') await rm(scratch, { recursive: true, force: true });
+    await source.close().finally(() => removeScratch(scratch, given.log));
   }
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
@@ -342,6 +342,18 @@ describe('the scratch folder', () => {
     expect(seen.filter((path) => existsSync(path))).toEqual([]);
   });
 
+  it("doesn't hide the run's error if the source keeps writing to it", async () => {
+    const end = new AbortController();
+    const connector = connectorOf(async function* ({ scratch }) {
+      yield batchOf(columns, [[1, 'a']]);
+      void keepWriting(scratch, end.signal);
+      throw new Problem({ code: 'X_Y', family: 'job', message: 'no' });
+    });
+    const { given } = rig(extractOf(connector));
+    onTestFinished(() => end.abort());
+    expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'X_Y' });
+  });
+
   it("isn't created for a source that doesn't use it", async () => {
     let during: string[] | undefined;
     const connector = connectorOf(async function* () {
@@ -353,3 +365,12 @@ describe('the scratch folder', () => {
     expect(during).toEqual([]);
   });
 });
+
+/** Fills a folder faster than it can be emptied, and creates it again if it was deleted. */
+async function keepWriting(folder: string, signal: AbortSignal): Promise<void> {
+  for (let file = 0; !signal.aborted; file++) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, String(file)), '');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -180,6 +180,12 @@ export const otherLines: readonly OtherLine[] = [
     says: 'The run ends anyway.',
   },
   {
+    line: "Failed to delete the source's temporary files",
+    level: 'warn',
+    facts: ['job', 'run', 'error'],
+    says: "The run's result stays the same. The next start deletes the files.",
+  },
+  {
     line: 'The connection was lost; reading resumes after the last row',
     level: 'warn',
     facts: ['job', 'run', 'rows', 'because', 'pause_ms'],
