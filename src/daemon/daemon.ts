@@ -178,6 +178,8 @@ export class Daemon {
   }
 
   #fault(message: string, error: unknown, facts: object = {}): void {
+    // If the installed package was replaced, the error is a result of that, and the daemon is shutting down.
+    if (this.#runtime.installation?.look()) return;
     this.#runtime.log.error(message, { ...facts, error: String(error) });
   }
 }

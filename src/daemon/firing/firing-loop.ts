@@ -241,6 +241,8 @@ export class FiringLoop {
 
   /** Handles an error thrown before the firing's run began. */
   #failed(firing: Firing, error: unknown): void {
+    // If the installed package was replaced, the error is a result of that. The firing fires again after the next start.
+    if (this.#runtime.installation?.look()) return;
     if (this.#retries.defer(firing, { problem: error, began: false })) return;
     this.#retries.giveUp(firing);
     this.#fault('a firing failed', error, { job: firing.job.name, at: firing.at });

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Installation } from '../../../src/daemon/process/installation.ts';
+import { quietLog } from '../../../src/lib/log.ts';
 import type { Problem } from '../../../src/lib/problem.ts';
 import { overdue, setUp, startDaemon } from '../rig.ts';
 
@@ -65,5 +66,28 @@ describe('a daemon whose package is replaced', () => {
     expect(await runtime.store.runs.lasts()).toMatchObject([{ state: 'interrupted', code: 'INSTALLATION_CHANGED' }]);
     expect(source.asked).toBe(1);
     await stop();
+  });
+
+  it('leaves a firing whose run cannot begin because of the replacement to the next start, without an error', async () => {
+    const { config, job, source } = await setUp();
+    let stamp = started;
+    const { installation } = installationOf(() => stamp);
+    const errors: string[] = [];
+    const log = { ...quietLog, error: (message: string) => errors.push(message) };
+    const { daemon, runtime } = await startDaemon(config, {
+      before: async (runtime) => {
+        runtime.store.leases.take = async () => {
+          stamp = '{"version":"1.1.0","content":"bb"}';
+          throw new Error("Cannot find module './temporal-polyfill.js'");
+        };
+        Object.assign(runtime, { installation, log });
+        await overdue(job)(runtime);
+      },
+    });
+    await expect.poll(() => installation.signal.aborted).toBe(true);
+    await daemon.stop('the package was replaced');
+    expect(errors).toEqual([]);
+    expect((await runtime.store.schedules.find(job.name))?.next_at).toBeLessThan(runtime.clock.now());
+    expect(source.asked).toBe(0);
   });
 });
