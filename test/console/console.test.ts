@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
   });
   await home.syncHere();
-  const daemon = home.start(['run', '--monitor', '127.0.0.1:0'], { scope });
+  const daemon = home.start(['run', '--monitor', '127.0.0.1:0'], { scope, serves: true });
   const listening = /"url":"(?<url>http:[^"]+)"[^\n]*monitor\.listening/;
   await until('the monitor to listen', () => listening.test(daemon.output()));
   url = listening.exec(daemon.output())?.groups?.url ?? '';
