@@ -1,5 +1,5 @@
-import { lstatSync, readlinkSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { Problem } from './problem.ts';
 
 /** Linux's limit on symbolic links in one path. */
@@ -25,6 +25,16 @@ export function refuseForeignLinks(path: string, user = process.geteuid?.()): vo
     look(resolve(dirname(at), readlinkSync(at)));
   };
   look(resolve(path));
+}
+
+/**
+ * Like {@link refuseForeignLinks}, for a data folder and everything in it. If another user has replaced the database,
+ * its log, the login key or a folder with a link, root would follow it, and a sweep would delete the files there.
+ */
+export function refuseLinksIn(folder: string, user = process.geteuid?.()): void {
+  if (user !== 0) return;
+  refuseForeignLinks(folder, user);
+  for (const name of readdirSync(folder)) refuseForeignLinks(join(folder, name), user);
 }
 
 function foreignLink(at: string, uid: number): Problem {

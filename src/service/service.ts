@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { refuseLinksIn } from '../lib/foreign-links.ts';
 import { type Log, quietLog } from '../lib/log.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
@@ -129,6 +130,7 @@ function createTestControls(clock: Clock = systemClock): TestControls {
 async function makeFolders(folder: string): Promise<void> {
   try {
     makeFolder(documentsIn(folder), 0o700);
+    refuseLinksIn(folder);
     await access(folder, constants.W_OK);
   } catch (thrown) {
     throw new Problem({

@@ -1,6 +1,7 @@
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { refuseLinksIn } from '../lib/foreign-links.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { ensurePrivateFile } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
@@ -14,7 +15,6 @@ import { folderAdvice } from './engine/folder-advice.ts';
 import { migrate } from './engine/migrate.ts';
 import { PendingWrites } from './engine/pending-writes.ts';
 import { isUnwritable, stateFileProblem } from './engine/state-problem.ts';
-import { refuseLinksIn } from './links.ts';
 import { LoginHolds } from './login-holds.ts';
 import { LoginRecords } from './logins.ts';
 import { GoodPayloads } from './outbox/good-payloads.ts';

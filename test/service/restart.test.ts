@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chown, lchown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -172,6 +172,30 @@ describe('a data folder', () => {
       const started = startService({ data: { folder: join(folder, name) } });
       await expect(started).rejects.toMatchObject({ code: 'SERVICE_DATA_FOLDER', where: { file: join(folder, name) } });
     }
+  });
+
+  it('causes a config error if its database is a link, and the link is not followed', async () => {
+    const folder = await scratch();
+    await symlink(join(folder, 'absent'), join(folder, 'service.db'));
+    await expect(startService({ data: { folder } })).rejects.toMatchObject({
+      code: expect.stringMatching(/^SERVICE_DATA_(?:FOLDER|UNREADABLE)$/),
+      message: expect.stringContaining('symbolic link'),
+    });
+    expect(await readdir(folder)).toEqual(['documents', 'service.db']);
+  });
+
+  // SQLite follows the current user's links to its log, so only root can test that another user's aren't followed.
+  it.runIf(process.getuid!() === 0)("isn't used by root if another user has replaced a file with a link", async () => {
+    const [folder, victim] = [await scratch(), join(await scratch(), 'victim')];
+    await writeFile(victim, 'of root');
+    await chown(folder, 12_345, 12_345);
+    await symlink(victim, join(folder, 'service.db-wal'));
+    await lchown(join(folder, 'service.db-wal'), 12_345, 12_345);
+    await expect(startService({ data: { folder } })).rejects.toMatchObject({ code: 'SERVICE_DATA_FOLDER' });
+    expect({ text: await readFile(victim, 'utf8'), uid: (await stat(victim)).uid }).toEqual({
+      text: 'of root',
+      uid: 0,
+    });
   });
 
   it("isn't opened if a newer version wrote it", async () => {

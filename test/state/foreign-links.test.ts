@@ -16,12 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { refuseForeignLinks } from '../../src/lib/foreign-links.ts';
+import { refuseForeignLinks, refuseLinksIn } from '../../src/lib/foreign-links.ts';
 import { giveTreeToOwner } from '../../src/lib/give-to-owner.ts';
 import { createPrivateFile, openPrivateFile } from '../../src/lib/private-file.ts';
 import { EncryptionKeys } from '../../src/oauth/keys.ts';
 import { backUp } from '../../src/state/backup/backup.ts';
-import { refuseLinksIn } from '../../src/state/links.ts';
 import { openStore } from '../../src/state/store.ts';
 
 const isRoot = process.getuid!() === 0;

@@ -154,7 +154,11 @@ function isRead(sql: string): boolean {
  */
 function privateFile(folder: string): string {
   const path = join(folder, 'service.db');
-  ensurePrivateFile(path);
+  try {
+    ensurePrivateFile(path);
+  } catch (thrown) {
+    throw unreadable(path, thrown);
+  }
   return path;
 }
 
@@ -170,15 +174,25 @@ function configure(db: SqliteDatabase): void {
 function openingProblem(thrown: unknown, data: { readonly folder: string } | 'memory'): unknown {
   const name = sqliteErrorName(thrown);
   if (name === undefined || data === 'memory') return thrown;
-  const busy = name.startsWith('SQLITE_BUSY');
+  const file = join(data.folder, 'service.db');
+  if (!name.startsWith('SQLITE_BUSY')) return unreadable(file, thrown);
   return new Problem({
-    code: busy ? 'SERVICE_DATA_IN_USE' : 'SERVICE_DATA_UNREADABLE',
+    code: 'SERVICE_DATA_IN_USE',
     family: 'config',
-    message: busy
-      ? 'another service is using this data folder'
-      : `the database of this data folder cannot be opened: ${(thrown as Error).message}`,
-    where: { file: join(data.folder, 'service.db') },
-    next: busy ? 'stop the other service, or set --data to another folder' : 'set --data to another folder',
+    message: 'another service is using this data folder',
+    where: { file },
+    next: 'stop the other service, or set --data to another folder',
+    cause: thrown,
+  });
+}
+
+function unreadable(file: string, thrown: unknown): Problem {
+  return new Problem({
+    code: 'SERVICE_DATA_UNREADABLE',
+    family: 'config',
+    message: `the database of this data folder cannot be opened: ${(thrown as Error).message}`,
+    where: { file },
+    next: 'set --data to another folder',
     cause: thrown,
   });
 }

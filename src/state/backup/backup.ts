@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, fchmodSync, linkSync, mkdirSync } from 'node:fs';
 import { copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { refuseLinksIn } from '../../lib/foreign-links.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { createPrivateFile, openNoLink } from '../../lib/private-file.ts';
 import { Problem } from '../../lib/problem.ts';
@@ -9,7 +10,6 @@ import { syncPath, syncTree } from '../../lib/sync-path.ts';
 import { hasDatabase } from '../engine/has-database.ts';
 import { emptied, stateProblem } from '../engine/state-problem.ts';
 import { absolutePath } from '../engine/stored-paths.ts';
-import { refuseLinksIn } from '../links.ts';
 import { type BackupManifest, databaseName, keyName, manifestName, measure, namesIn } from './backup-files.ts';
 
 const stagePrefix = '.backup-';

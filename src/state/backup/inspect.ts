@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { refuseLinksIn } from '../../lib/foreign-links.ts';
 import { Problem } from '../../lib/problem.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { type SchemaEntry, schemaHash, schemaQuery } from '../../lib/sqlite-shape.ts';
 import { hasDatabase } from '../engine/has-database.ts';
 import { stateProblem } from '../engine/state-problem.ts';
 import { absolutePath } from '../engine/stored-paths.ts';
-import { refuseLinksIn } from '../links.ts';
 import { migrations } from '../migrations/index.ts';
 import { newestHash } from '../migrations/newest-hash.ts';
 import type { OutboxState } from '../tables.ts';
