@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Batch, type Column, cellText, type RowsAgain, storedRow } from '#sdk';
-import { isBefore, type Lag, lagged, refuseCursorValue } from './cursor-value.ts';
+import { isBefore, type Lag, lagged, plainText, refuseCursorValue } from './cursor-value.ts';
 import type { CursorBound } from './dialect.ts';
 import type { Watermark } from './watermark.ts';
 
@@ -158,14 +158,15 @@ export class BoundaryRows {
 
 /**
  * Hash of a row's cells in these columns, in this order. All columns are hashed, because a row may change twice at the
- * same instant. Cells are hashed by value, so the hashes don't change if a column gets more decimal places.
+ * same instant. Cells are hashed by value, so the hashes don't change if a column gets more decimal places or more
+ * digits of a second.
  */
 function rowOf(batch: Batch, i: number, columns: readonly number[]): string {
   const stored = storedRow(batch, i);
   const texts = columns.map((c) => {
     const { type } = batch.columns[c]!;
     const text = cellText(batch.cells[c]!, type, stored);
-    return type === 'decimal' && text?.includes('.') ? text.replace(/\.?0+$/, '') : text;
+    return text === null ? null : plainText(text, type);
   });
   return hash('sha256', JSON.stringify(texts), 'base64').slice(0, 22);
 }

@@ -57,10 +57,18 @@ export function isBefore(a: CursorBound, b: CursorBound): boolean {
     case 'text':
       return a.text !== b.text;
     case 'timestamptz':
-      return instantOf(a.text) < instantOf(b.text);
+      return instantOf(plainText(a.text, a.type)) < instantOf(plainText(b.text, b.type));
     default:
-      return a.text < b.text;
+      return plainText(a.text, a.type) < plainText(b.text, b.type);
   }
+}
+
+const fractional: readonly ColumnType[] = ['decimal', 'time', 'timestamp', 'timestamptz'];
+
+/** The value without trailing zeros in its fraction, which only show how many digits the column has. */
+export function plainText(text: string, type: ColumnType): string {
+  if (!fractional.includes(type)) return text;
+  return text.replace(/\.(\d*?)0+(?!\d)/, (_, digits: string) => (digits === '' ? '' : `.${digits}`));
 }
 
 /** Converts a timestamp to sortable text. Timestamps are usually in UTC; then only the Z is removed. */

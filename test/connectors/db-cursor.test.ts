@@ -364,6 +364,16 @@ describeWithServer({ servers: 'MariaDB' }, 'an incremental read in MariaDB', (se
     expect((await readOn(source(), query, first.watermark)).rows).toEqual([['3', '2026-01-31T10:00:00.000003Z']]);
   });
 
+  it.each([{}, { lag: '1m' }])('treats times with more fractional digits as equal (options: %o)', async (more) => {
+    const table = `sharper_${Object.keys(more).length}`;
+    const all = { sql: `select * from ${table}`, cursor: 'at', ...more };
+    await run(`create table ${table} (id integer, at datetime not null, day time)`);
+    await run(`insert into ${table} values (1, '2026-01-31 10:00:00', '08:00:00'), (2, '2026-01-31 10:00:00', null)`);
+    const first = await readOn(source(), all);
+    await run(`alter table ${table} modify at datetime(6) not null, modify day time(3)`);
+    expect(await readOn(source(), all, first.watermark)).toMatchObject({ rows: [], unchanged: true, again: undefined });
+  });
+
   it('leaves no connection open, no matter what it rejects', async () => {
     const others = 'select count(*) as n from information_schema.processlist where id <> connection_id() and user = ?';
     const count = async () => Number(((await admin.query(others, ['sluice']))[0] as { n: number }[])[0]!.n);
