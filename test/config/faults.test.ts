@@ -252,6 +252,9 @@ jobs:
     expect(await only(url('https://x.example/api/1.0?apikey=hunter22'))).toMatchObject({
       seen: '"https://x.example/api/1.0?…"',
     });
+    const parameter = await only(url('https://x.example/api/1.0;key=hunter22'));
+    expect(parameter).toMatchObject({ seen: '"https://x.example/api/1.0;…"' });
+    expect(parameter).not.toHaveProperty('next');
     const { problems } = await load(url('https://user:hunter2@x.example/api/1.0'));
     expect(problems.map(({ message }) => message)).toEqual(["Don't put credentials in the service URL"]);
     expect(JSON.stringify(problems.map(said))).not.toContain('hunter2');

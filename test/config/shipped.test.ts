@@ -165,6 +165,8 @@ describe("a database's name in place of a connector", () => {
       ['postgres', 'postgres'],
       ['postgresql', 'postgres'],
       ['mariadb', 'mariadb'],
+      ['mssql', 'sqlserver'],
+      ['pg', 'postgres'],
     ]) {
       const folder = await folderWith({
         'sluice.yaml': `destinations: { main: { url: "https://app.example.com/api/1.0", api_key: abcdefabcdef } }\nsources: { s: { connector: ${written} } }\njobs: {}\n`,

@@ -4,9 +4,9 @@ import { isBroken, type Part } from '../text/variables.ts';
 
 const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Returns the URL without credentials and query values, because either may contain an API key. */
+/** Returns the URL without credentials and parameters, because either may contain an API key. */
 function withoutSecrets(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
+  return url.replace(/\/\/[^@/]*@/, '//…@').replace(/[?#;].*$/s, (rest) => `${rest[0]}…`);
 }
 
 /** Returns the URL without a trailing slash, or undefined if the value isn't a URL. */
@@ -32,14 +32,14 @@ export function readServiceUrl(at: Part, faults: Faults): string | undefined {
       next: 'remove them from the URL and use api_key or basic instead',
     });
   }
-  if (url.search !== '' || url.hash !== '') {
+  if (url.search !== '' || url.hash !== '' || url.pathname.includes(';')) {
     faults.add({
       code: 'CONFIG_URL',
-      message: 'Invalid service URL: it must not have a query or a fragment',
+      message: 'Invalid service URL: it must not have a query, a fragment or parameters',
       ...form,
     });
   }
-  const address = withoutSlash(`${url.origin}${url.pathname}`);
+  const address = withoutSlash(`${url.origin}${url.pathname.replace(/;.*$/s, '')}`);
   if (!/\/\d+(\.\d+)?$/.test(address)) {
     faults.add({
       code: 'CONFIG_URL',

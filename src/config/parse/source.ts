@@ -89,6 +89,14 @@ async function findConnector(
   return undefined;
 }
 
+/** Common names of databases that differ from their driver's name. */
+const driverAliases: ReadonlyMap<string, string> = new Map([
+  ['postgresql', 'postgres'],
+  ['pg', 'postgres'],
+  ['mssql', 'sqlserver'],
+  ['sqlite3', 'sqlite'],
+]);
+
 /** The `db` connector reads databases, but users often write the driver's name instead. */
 async function asDriver(
   id: string,
@@ -96,7 +104,7 @@ async function asDriver(
 ): Promise<{ message: string; allowed: string; next: string } | undefined> {
   if (catalog.ids.includes(id)) return undefined;
   const drivers = (await catalog.load('db'))?.source.driver?.schema.enum as readonly string[] | undefined;
-  const driver = nearest(id === 'postgresql' ? 'postgres' : id, drivers ?? []);
+  const driver = driverAliases.get(id) ?? nearest(id, drivers ?? []);
   if (driver === undefined) return undefined;
   const next = `write connector: db, and below it driver: ${driver}`;
   return { message: `Unknown connector "${id}"`, allowed: catalog.ids.join(', '), next };
