@@ -1,5 +1,6 @@
 import { advised } from './advice.ts';
 import { missingModule } from './missing-module.ts';
+import { present } from './present.ts';
 
 const deepestCause = 5;
 
@@ -197,9 +198,4 @@ export function renderProblem(problem: Problem): string {
   if (problem.allowed !== undefined) lines.push(`  allowed  ${problem.allowed}`);
   if (problem.next !== undefined) lines.push(`  next     ${advised(problem.next)}`);
   return lines.join('\n');
-}
-
-/** Removes undefined members, so that spreading the result over other members doesn't hide any of them. */
-function present<T extends object>(members: T): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }

@@ -83,6 +83,14 @@ describe('the config that `sluice config` shows', () => {
     expect(from).not.toHaveProperty('/jobs/orders/guards/row_change');
   });
 
+  it.each(['every 15m', 'at 06:00', '{ every: 15m, misfire: { policy: run_all, at_most: 3 } }'])(
+    'contains only options with a value for the schedule %s',
+    async (schedule) => {
+      const { values } = await shown(text.replace('every 15m', schedule), env);
+      expect(values).toStrictEqual(JSON.parse(JSON.stringify(values)));
+    },
+  );
+
   it('names the line and the variable that set a value, but neither for a default', async () => {
     const { from } = await shown(text, env);
     expect(from).toMatchObject({

@@ -1,3 +1,4 @@
+import { present } from '../../lib/present.ts';
 import { spanText } from '../../lib/span.ts';
 import type { Schedule } from '../../schedule/schedule.ts';
 
@@ -27,13 +28,13 @@ function daysText(days: readonly number[]): string {
 /** Shows a schedule with the config's keys, including the delay that `spread` gives this job. */
 export function describeSchedule(schedule: Schedule): object {
   const { misfire, overlap, offset } = schedule;
-  return {
+  return present({
     ...timesOf(schedule),
     timezone: schedule.timezone,
     misfire: misfire === undefined ? 'run_once' : describeMisfire(misfire),
     overlap: overlap ?? 'skip',
     later: offset === undefined ? undefined : spanText(offset),
-  };
+  });
 }
 
 function timesOf(schedule: Schedule): object {
@@ -48,9 +49,9 @@ function timesOf(schedule: Schedule): object {
 
 function describeMisfire({ policy, withinMs, atMost }: NonNullable<Schedule['misfire']>): string | object {
   if (withinMs === undefined && atMost === undefined) return policy;
-  return {
+  return present({
     policy,
     within: withinMs === undefined ? undefined : spanText(withinMs),
     at_most: atMost,
-  };
+  });
 }
