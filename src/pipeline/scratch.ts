@@ -28,7 +28,7 @@ export async function removeScratch(path: string, log: Pick<ConnectorLog, 'warn'
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     await rm(path, { recursive: true, force: true, ...patience }).catch((why: unknown) =>
-      log.warn("Failed to delete the source's temporary files", { error: String(why) }),
+      log.warn('Failed to delete temporary files of the source', { error: String(why) }),
     );
   }
 }

@@ -180,7 +180,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'The run ends anyway.',
   },
   {
-    line: "Failed to delete the source's temporary files",
+    line: 'Failed to delete temporary files of the source',
     level: 'warn',
     facts: ['job', 'run', 'error'],
     says: "The run's result stays the same. The next start deletes the files.",
