@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { fixtures, keys, scratch } from './service.ts';
@@ -12,7 +13,10 @@ interface Started {
 }
 
 function start(...flags: string[]): Started {
-  const child = spawn(process.execPath, [inject('door'), 'serve', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return watch(spawn(process.execPath, [inject('door'), 'serve', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
+function watch(child: ChildProcessByStdio<null, Readable, Readable>): Started {
   onTestFinished(() => void child.kill('SIGKILL'));
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk) => {
@@ -58,6 +62,20 @@ describe('sluice serve', () => {
     expect(err).toContain(url);
     expect(err).not.toContain(keys.acmeAdmin);
     expect(JSON.parse(await readFile(requests, 'utf8'))).toMatchObject({ path: '/api/1.0/profile', status: 200 });
+  });
+
+  it("doesn't follow a link in place of the ready file's temporary file", async () => {
+    const folder = await scratch();
+    const [ready, victim] = [join(folder, 'ready.json'), join(folder, 'victim')];
+    await writeFile(victim, 'unchanged');
+    // The shell's process ID is also the service's.
+    const script = `ln -s "$1" "$2.$$.part"; exec "$3" "$4" serve --memory --port 0 --ready-file "$2"`;
+    const words = ['-c', script, 'sh', victim, ready, process.execPath, inject('door')];
+    const { child, ended } = watch(spawn('sh', words, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    expect((await readyIn(ready)).pid).toBe(child.pid);
+    expect(await readFile(victim, 'utf8')).toBe('unchanged');
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
   });
 
   it('rejects --data together with --memory', async () => {

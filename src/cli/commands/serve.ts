@@ -104,10 +104,14 @@ async function announce(file: string, service: RunningService, madeToken?: strin
   return { ...service, close };
 }
 
-/** The file is replaced atomically, because readers must never see an incomplete file. */
+/**
+ * The file is replaced atomically, because readers must never see an incomplete file. Another user may be able to
+ * create files in its folder, so a link in place of the temporary file is removed, not followed.
+ */
 async function writeWhole(file: string, text: string, mode = 0o666): Promise<void> {
   const unfinished = `${file}.${process.pid}.part`;
-  await writeFile(unfinished, text, { mode });
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, text, { mode, flag: 'wx' });
   await rename(unfinished, file);
 }
 
