@@ -24,6 +24,11 @@ it("retries during one outage don't raise the expected cost of later runs", asyn
   expect((await store.runStats.all(200)).get('orders')).toMatchObject({ sent: 20, requests: 16 + 4 * 2 });
 });
 
+it("retries during a job's first run don't raise the expected cost of later runs", async () => {
+  const store = await storeWith(many(1, 30));
+  expect((await store.runStats.all(200)).get('orders')).toMatchObject({ sent: 1, requests: 2 });
+});
+
 it('retries that occur regularly count in full', async () => {
   const store = await storeWith([...many(7, 1), ...many(3, 2), ...many(10, 3).map((run) => ({ ...run, job: 'slow' }))]);
   const tallies = await store.runStats.all(200);

@@ -69,6 +69,12 @@ export class RunStats extends Repository {
   }
 }
 
+/**
+ * A run without retries, which counts like one of the job's runs. Otherwise, an outage during a job's first run would
+ * be expected in all of its runs.
+ */
+const assumed = { requests: 1, runs: 1 };
+
 /** A group of a job's runs that have the same state and the same number of requests. */
 interface Alike {
   readonly state: RunState;
@@ -80,7 +86,7 @@ interface Alike {
 function jobRunStatsOf(all: readonly Alike[]): JobRunStats {
   const settled = all.filter(({ state }) => state !== 'running' && state !== 'owed');
   const sent = settled.filter(({ requests }) => requests > 0);
-  const most = maxFactor * usualRequests(sent);
+  const most = maxFactor * usualRequests([...sent, assumed]);
   const without = (end: RunState): number =>
     runsIn(settled.filter(({ state, requests }) => state === end && requests === 0));
   return {
@@ -92,10 +98,10 @@ function jobRunStatsOf(all: readonly Alike[]): JobRunStats {
   };
 }
 
-const runsIn = (all: readonly Alike[]): number => all.reduce((sum, { runs }) => sum + runs, 0);
+const runsIn = (all: readonly Pick<Alike, 'runs'>[]): number => all.reduce((sum, { runs }) => sum + runs, 0);
 
 /** The lower median. */
-function usualRequests(sent: readonly Alike[]): number {
+function usualRequests(sent: readonly Pick<Alike, 'requests' | 'runs'>[]): number {
   let left = runsIn(sent) / 2;
   for (const { requests, runs } of sent.toSorted((a, b) => a.requests - b.requests)) {
     left -= runs;
