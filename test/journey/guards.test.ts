@@ -87,7 +87,12 @@ describe('a result that has lost half its rows', () => {
     expect(ended.code).toBe(1);
     // Nothing is quarantined yet, so `sluice quarantine` has nothing to show.
     const next = expect.stringMatching(/^sluice sync \S+ --dry-run --diff$/);
-    const told = { would: 'would be quarantined', problem: { code: 'GUARD_FAILED', next } };
+    const shown = {
+      family: 'job',
+      seen: expect.stringContaining(' rows;'),
+      allowed: expect.stringContaining('at least'),
+    };
+    const told = { would: 'would be quarantined', problem: { code: 'GUARD_FAILED', ...shown, next } };
     expect((JSON.parse(ended.stdout) as { jobs: unknown[] }).jobs).toMatchObject([told]);
     expect(one.home.state().outbox).toHaveLength(1);
   });
