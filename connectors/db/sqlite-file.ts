@@ -37,17 +37,16 @@ const rowsAtOnce = 1000;
  * must run this class in a child process. Throws the errors that `node:sqlite` throws.
  */
 export class SqliteFile {
-  readonly #db: SqliteDatabase;
-  readonly #snapshot: SqliteSnapshot;
+  readonly #file: OpenFile;
   readonly #order: SqliteOrder;
   readonly #statement: PreparedStatement;
   #rows: IterableIterator<SqliteValue[]> | undefined;
 
   constructor(order: SqliteOrder) {
     this.#order = order;
-    ({ db: this.#db, snapshot: this.#snapshot } = openSnapshot(order));
+    this.#file = openSnapshot(order);
     try {
-      this.#statement = this.#db.prepare(order.sql);
+      this.#statement = this.#file.db.prepare(order.sql);
     } catch (thrown) {
       this.close();
       throw thrown;
@@ -73,35 +72,65 @@ export class SqliteFile {
         taken.push(value);
       }
     } catch (thrown) {
-      throw this.#snapshot.isBroken ? new FileOverwritten() : thrown;
+      throw this.#file.snapshot.isBroken ? new FileOverwritten() : thrown;
     }
-    if (taken.length === 0 && this.#snapshot.isBroken) throw new FileOverwritten();
+    if (taken.length === 0 && this.#file.snapshot.isBroken) throw new FileOverwritten();
     return taken;
   }
 
   close(): void {
     this.#rows?.return?.();
-    this.#db.close();
-    this.#snapshot.close();
+    this.#file.db.close();
+    this.#file.lock.close();
+    this.#file.snapshot.close();
   }
 }
 
-/** Opens the file and starts a read transaction. All data read from now on is from one snapshot. */
-function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: SqliteSnapshot } {
+/** How to open a file. `immutable`: without locks, because another connection holds the lock. */
+type OpenOrder = Pick<SqliteOrder, 'path' | 'timeoutMs'> & { readonly immutable?: boolean };
+
+/** An open file whose content doesn't change until it's closed. */
+interface OpenFile {
+  /** Reads one version of the file. */
+  readonly db: SqliteDatabase;
+  /** Holds SQLite's lock on the file. */
+  readonly lock: SqliteDatabase;
+  readonly snapshot: SqliteSnapshot;
+}
+
+/**
+ * Opens the file and starts a read transaction. All data read from now on is from one snapshot.
+ *
+ * Before the snapshot is recorded, another connection takes SQLite's lock. Otherwise, the attempt would fail again and
+ * again if a program commits continuously, because each commit changes the file.
+ */
+function openSnapshot(order: SqliteOrder): OpenFile {
+  const lock = openSqlite(order);
+  try {
+    startReading(lock);
+    // A write-ahead log has the newest data, and an immutable connection ignores it.
+    const immutable = lock.pragma('journal_mode') !== 'wal';
+    return { lock, ...openUnchanged({ ...order, immutable }) };
+  } catch (thrown) {
+    lock.close();
+    throw thrown;
+  }
+}
+
+/** Tries until no other program has written to the file during an attempt. */
+function openUnchanged(order: OpenOrder): Omit<OpenFile, 'lock'> {
   const end = Date.now() + order.timeoutMs;
   for (;;) {
-    const db = openSqlite(order);
-    let snapshot: SqliteSnapshot | undefined;
+    const snapshot = new SqliteSnapshot(order.path);
+    let db: SqliteDatabase | undefined;
     try {
-      snapshot = new SqliteSnapshot(order.path);
-      db.exec('begin');
-      // SQLite starts the transaction at its first read.
-      db.prepare('select count(*) from sqlite_schema').get();
+      db = openSqlite(order);
+      startReading(db);
       if (snapshot.begin()) return { db, snapshot };
       if (Date.now() >= end) throw new FileOverwritten();
     } catch (thrown) {
-      db.close();
-      snapshot?.close();
+      db?.close();
+      snapshot.close();
       throw thrown;
     }
     db.close();
@@ -109,9 +138,15 @@ function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: Sqlit
   }
 }
 
+/** SQLite starts a transaction, and takes its lock, at the first read. */
+function startReading(db: SqliteDatabase): void {
+  db.exec('begin');
+  db.prepare('select count(*) from sqlite_schema').get();
+}
+
 /** Opens an existing file read-only. */
-export function openSqlite({ path, timeoutMs }: Pick<SqliteOrder, 'path' | 'timeoutMs'>): SqliteDatabase {
-  return new SqliteDatabase(path, { readOnly: true, busyTimeoutMs: timeoutMs });
+export function openSqlite({ path, timeoutMs, immutable }: OpenOrder): SqliteDatabase {
+  return new SqliteDatabase(path, { readOnly: true, busyTimeoutMs: timeoutMs, immutable });
 }
 
 /** Binds whole numbers as integers, because all JavaScript numbers are floats. Binds booleans as SQLite stores them. */

@@ -13,6 +13,11 @@ export interface SqliteOptions {
   readonly mustExist?: boolean;
   /** How long a statement waits for another connection's lock; default: 5 s. */
   readonly busyTimeoutMs?: number;
+  /**
+   * Read without locks and without a write-ahead log. The caller guarantees that no program writes to the file.
+   * https://www.sqlite.org/uri.html#uriimmutable
+   */
+  readonly immutable?: boolean;
 }
 
 const { SQLITE_OK: allow, SQLITE_DENY: deny } = constants;
@@ -34,9 +39,10 @@ export class SqliteDatabase {
   readonly #db: DatabaseSync;
   readonly #schema = { version: 0 };
 
-  constructor(file: string, { readOnly = false, mustExist = readOnly, busyTimeoutMs = 5_000 }: SqliteOptions = {}) {
+  constructor(file: string, options: SqliteOptions = {}) {
+    const { readOnly = false, busyTimeoutMs = 5_000 } = options;
     this.file = file === ':memory:' ? file : resolve(file);
-    this.#db = new DatabaseSync(placeOf(this.file, mustExist && !readOnly), { readOnly, timeout: busyTimeoutMs });
+    this.#db = new DatabaseSync(placeOf(this.file, options), { readOnly, timeout: busyTimeoutMs });
     try {
       // This pragma reads the file, so a damaged file or another program's file causes an error here.
       this.#db.exec(`pragma cache_size = -${cacheKb}`);
@@ -106,9 +112,10 @@ export class SqliteDatabase {
 }
 
 /** SQLite treats a name that starts with `file:` as a URI; an absolute path never starts like that. */
-function placeOf(file: string, mustExist: boolean): string | URL {
-  if (!mustExist || file === ':memory:') return file;
+function placeOf(file: string, { readOnly = false, mustExist = readOnly, immutable = false }: SqliteOptions) {
+  const parameters = { ...(mustExist && !readOnly && { mode: 'rw' }), ...(immutable && { immutable: '1' }) };
+  if (file === ':memory:' || Object.keys(parameters).length === 0) return file;
   const url = pathToFileURL(file);
-  url.searchParams.set('mode', 'rw');
+  url.search = new URLSearchParams(parameters).toString();
   return url;
 }

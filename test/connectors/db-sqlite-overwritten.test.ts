@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, renameSync, statSync, utimesSync, writeSync } from 'node:fs';
+import fs, { closeSync, openSync, readFileSync, renameSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { batchText, type Extraction } from '#sdk';
+import { SqliteFile } from '../../connectors/db/sqlite-file.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { extract, problemOf, read } from './db-reader.ts';
 
@@ -150,3 +152,25 @@ it.each(['wal', 'delete'])(
     }
   },
 );
+
+it('reads a file even if the writer commits between any two steps of this process, as on a busy machine', async () => {
+  make('shop.db', 'at 0');
+  const child = await startWriter(file('shop.db'), 'delete');
+  const { fstatSync } = fs;
+  try {
+    fs.fstatSync = ((...given: Parameters<typeof fstatSync>) => {
+      const stats = fstatSync(...given);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      return stats;
+    }) as typeof fstatSync;
+    syncBuiltinESMExports();
+    const open = new SqliteFile({ path: file('shop.db'), timeoutMs: 2000, sql, parameters: [] });
+    expect(open.take()[0]).toEqual([1n, 'at 0']);
+    open.close();
+  } finally {
+    fs.fstatSync = fstatSync;
+    syncBuiltinESMExports();
+    const exit = once(child, 'exit');
+    if (child.kill()) await exit;
+  }
+});
