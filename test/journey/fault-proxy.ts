@@ -56,7 +56,8 @@ export async function openFaultProxy(service: string, scope: Scope = forTest): P
   const standing = new Map<string, Fault>();
   const met: Met[] = [];
   const stalled: (() => void)[] = [];
-  const server = createServer((incoming, answer) => {
+  // Without a timeout for idle connections: on a busy machine, the proxy would close one just as a request arrives.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, answer) => {
     const instance = /datasource-instances\/([^/?]+)\/data/.exec(incoming.url ?? '')?.[1];
     const counts = incoming.method === 'PUT' && instance !== undefined;
     const fault = counts ? (scripts.get(instance)?.shift() ?? standing.get(instance) ?? 'pass') : 'pass';

@@ -70,13 +70,13 @@ describe('several processes that share a state folder and an account', () => {
     );
     for (const { jobs } of shares) proxy.script(instanceOf(jobs.at(-1)!), { after: allSend });
     const ended = await Promise.all(shares.map(({ jobs }) => home.sync({ args: jobs })));
+    const uploads = await uploadsSince(began);
+    expectWithinLimits(uploads);
+    expect(uploads).toHaveLength(36);
     for (const { code, jobs } of ended) {
       expect(code).toBe(0);
       expect(jobs.map(({ state, requests }) => `${state} ${requests}`)).toEqual(Array(12).fill('delivered 1'));
     }
-    const uploads = await uploadsSince(began);
-    expect(uploads).toHaveLength(36);
-    expectWithinLimits(uploads);
     // They worked in parallel: no process had to wait until another was done.
     const first = (jobs: readonly string[]) => arrivalsOf(uploads, jobs)[0]!;
     const last = (jobs: readonly string[]) => arrivalsOf(uploads, jobs).at(-1)!;
