@@ -26,6 +26,7 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
+    globalSetup: ['test/memory-folder.ts', ...[base.test?.globalSetup ?? []].flat()],
     // Three per core, because files spend more than half of their time waiting for timers and their own processes.
     maxWorkers: 6,
     maxConcurrency: 12,
