@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { refuseLinksIn } from '../lib/foreign-links.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { ensurePrivateFile } from '../lib/private-file.ts';
@@ -14,6 +14,7 @@ import { useDatabase } from './engine/database.ts';
 import { folderAdvice } from './engine/folder-advice.ts';
 import { migrate } from './engine/migrate.ts';
 import { PendingWrites } from './engine/pending-writes.ts';
+import type { StateDatabase } from './engine/state-database.ts';
 import { isUnwritable, stateFileProblem } from './engine/state-problem.ts';
 import { LoginHolds } from './login-holds.ts';
 import { LoginRecords } from './logins.ts';
@@ -85,6 +86,8 @@ export type Repositories = { readonly [K in keyof typeof repositories]: Instance
 export interface Store extends Repositories {
   /** Absolute path of the state folder. */
   readonly folder: string;
+  /** The clock that the repositories use. */
+  readonly clock: Clock;
   readonly processes: Processes;
   /** If false, the state is lost when the process ends. */
   readonly durable: boolean;
@@ -111,7 +114,10 @@ export interface Store extends Repositories {
 
 /** How a state folder is opened. */
 export interface StoreOptions {
-  readonly clock: Clock;
+  /** By default, the clock of the machine that has the database. */
+  readonly clock?: Clock;
+  /** The database that contains the state. By default, a file in the state folder. */
+  readonly database?: StateDatabase;
   /** Which delivered payloads stay on disk. By default, none do. */
   readonly keep?: PayloadRetention;
   /**
@@ -136,11 +142,11 @@ const heartbeatMs = 10_000;
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
   const { db, health, close } = useDatabase(prepareFile(at), { ...options, mustExist: true });
-  const { clock, keep, processes = systemProcesses() } = options;
+  const { clock = systemClock, keep, processes = systemProcesses() } = options;
   const pending = new PendingWrites(clock);
   const context: StoreContext = { db, clock, processes, pending, folder: at, keep };
   try {
-    await migrate(db, { now: Math.round(options.clock.now()), folder: at });
+    await migrate(db, { now: Math.round(clock.now()), folder: at });
   } catch (error) {
     await close();
     throw error;
@@ -150,7 +156,8 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   return {
     ...parts,
     folder: at,
-    processes: context.processes,
+    clock,
+    processes,
     durable: options.durable ?? true,
     transaction: (work) => inTransaction(context, (inside) => work(repositoriesOf(inside))),
     settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),
