@@ -166,7 +166,7 @@ async function wantedPaths({ db, clock, keep }: StoreContext): Promise<Set<strin
           .selectFrom(rankedPayloads({ db }).as('ranked'))
           .select('path')
           .where('rank', '<=', keep.payloads)
-          .where('settled_at', '>=', clock.now() - keep.milliseconds)
+          .where('settled_at', '>=', Math.round(clock.now() - keep.milliseconds))
           .execute();
   return new Set([...inKept, ...former].map(({ path }) => path));
 }

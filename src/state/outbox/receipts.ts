@@ -61,7 +61,7 @@ export class Receipts extends Repository {
       )
       .select('receipts.at')
       .where('receipts.at', '>', since)
-      .where('receipts.at', '<=', clock.now() + futureMs)
+      .where('receipts.at', '<=', Math.round(clock.now()) + futureMs)
       .where('outbox.destination', 'in', destinations)
       .limit(1)
       .executeTakeFirst();

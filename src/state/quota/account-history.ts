@@ -66,9 +66,9 @@ export class AccountHistory extends Repository {
         .insertInto('quota')
         .values({ ...row, account: to })
         .onConflict((conflict) =>
-          conflict.columns(['account', 'day']).doUpdateSet(({ fn, ref, val }) => ({
-            used: fn<number>('max', [ref('quota.used'), val(row.used)]),
-            others: fn<number>('max', [ref('quota.others'), val(row.others)]),
+          conflict.columns(['account', 'day']).doUpdateSet(({ eb, fn, ref, val }) => ({
+            used: eb.case().when('quota.used', '<', row.used).then(row.used).else(ref('quota.used')).end(),
+            others: eb.case().when('quota.others', '<', row.others).then(row.others).else(ref('quota.others')).end(),
             allowance: fn.coalesce(ref('quota.allowance'), val(row.allowance)),
             spent_at: fn.coalesce(ref('quota.spent_at'), val(row.spent_at)),
             spent_until: fn.coalesce(ref('quota.spent_until'), val(row.spent_until)),

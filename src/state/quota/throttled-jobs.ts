@@ -34,7 +34,7 @@ export class ThrottledJobs extends Repository {
 
   /** The current throttles, by job. */
   async now(): Promise<ThrottledJobRow[]> {
-    const now = this.context.clock.now();
+    const now = Math.round(this.context.clock.now());
     return this.context.db
       .selectFrom('throttled_jobs')
       .selectAll()
@@ -73,7 +73,7 @@ export class ThrottledJobs extends Repository {
 async function prune({ db, clock }: StoreContext): Promise<void> {
   await db
     .deleteFrom('throttled_jobs')
-    .where((where) => where.or([where('ended_at', 'is not', null), where('until', '<=', clock.now())]))
+    .where((where) => where.or([where('ended_at', 'is not', null), where('until', '<=', Math.round(clock.now()))]))
     .where('sequence', '<=', ({ selectFrom }) =>
       selectFrom('throttled_jobs').select(({ fn, eb }) => eb(fn.max('sequence'), '-', maxKept).as('oldest')),
     )

@@ -69,23 +69,25 @@ export class Retries extends Repository {
    *
    * @returns false if the run is no longer retried, because a newer result, a rollback or a hold has ended it
    */
-  async begin(run: string): Promise<boolean> {
-    const { clock, processes } = this.context;
-    const begun = await this.context.db
-      .updateTable('runs')
-      .set(({ selectFrom, eb }) => ({
-        state: 'running',
-        owner: processes.self,
-        started_at: Math.round(clock.now()),
-        started_tick: Math.round(tickOf(clock)),
-        sequence: selectFrom('runs as newest').select(({ fn }) => eb(fn.max('newest.sequence'), '+', 1).as('next')),
-        attempts: eb('attempts', '+', 1),
-      }))
-      .where('id', '=', run)
-      .where('state', '=', 'retrying')
-      .returning('id')
-      .executeTakeFirst();
-    return begun !== undefined;
+  begin(run: string): Promise<boolean> {
+    return inTransaction(this.context, async ({ db, clock, processes }) => {
+      const waiting = await db
+        .deleteFrom('runs')
+        .where('id', '=', run)
+        .where('state', '=', 'retrying')
+        .returningAll()
+        .executeTakeFirst();
+      if (waiting === undefined) return false;
+      // Insert the row again, so that the database gives it the next sequence number.
+      const { sequence: _, ...row } = waiting;
+      const begun = { started_at: Math.round(clock.now()), started_tick: Math.round(tickOf(clock)) };
+      const attempt = { state: 'running' as const, owner: processes.self, attempts: row.attempts + 1 };
+      await db
+        .insertInto('runs')
+        .values({ ...row, ...begun, ...attempt })
+        .execute();
+      return true;
+    });
   }
 
   /**
