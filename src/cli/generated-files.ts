@@ -10,7 +10,7 @@ import { type SchemaEntry, schemaHash } from '../lib/sqlite-shape.ts';
 import { collectResources } from '../service/collect.ts';
 import { withBehaviourTable } from '../service/openapi/behaviour-table.ts';
 import { newestSchema as serviceSchema } from '../service/store/migrate.ts';
-import { newestSchema as stateSchema } from '../state/engine/migrate.ts';
+import { newestSchema as stateSchema } from '../state/engine/sqlite-schema.ts';
 import { transforms } from '../transforms/index.ts';
 
 export const pagesFolder = 'docs/connectors';

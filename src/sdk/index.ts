@@ -55,7 +55,7 @@ export { rateLimitPauseMs } from './http/rate-limit.ts';
 export { type HttpRequest, lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { withRetries } from './http/retry.ts';
 export { readSoapFault, soapServerCode } from './http/soap-fault.ts';
-export { networkWords, seenIn } from './network.ts';
+export { networkWords, seenIn } from '../lib/network.ts';
 export type { GrantKind, OAuthDescription, Token, TokenSource } from './oauth.ts';
 export {
   type JsonSchema,

@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { refuseLinksIn } from '../lib/foreign-links.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { ensurePrivateFile } from '../lib/private-file.ts';
@@ -10,7 +10,8 @@ import { Backfills } from './checkpoints/backfills.ts';
 import { Generations } from './checkpoints/generations.ts';
 import { Watermarks } from './checkpoints/watermarks.ts';
 import { inTransaction, type PayloadRetention, type StoreContext } from './engine/context.ts';
-import { useDatabase } from './engine/database.ts';
+import { useDatabase, useServer } from './engine/database.ts';
+import type { Engine } from './engine/engine.ts';
 import { folderAdvice } from './engine/folder-advice.ts';
 import { migrate } from './engine/migrate.ts';
 import { PendingWrites } from './engine/pending-writes.ts';
@@ -27,7 +28,7 @@ import { Resends } from './outbox/resends.ts';
 import { Targets } from './outbox/targets.ts';
 import { ProcessHeartbeats } from './processes/heartbeats.ts';
 import { Leases } from './processes/leases.ts';
-import { type Processes, systemProcesses } from './processes/processes.ts';
+import type { Processes } from './processes/processes.ts';
 import { AccountHistory } from './quota/account-history.ts';
 import { Accounts } from './quota/accounts.ts';
 import { Quota } from './quota/quota.ts';
@@ -141,18 +142,19 @@ const heartbeatMs = 10_000;
  */
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
-  const { db, health, close } = useDatabase(prepareFile(at), { ...options, mustExist: true });
-  const { clock = systemClock, keep, processes = systemProcesses() } = options;
+  const engine = await openEngine(at, options);
+  const { clock = engine.clock, keep, processes = engine.processes } = options;
+  const { db, health } = engine;
   const pending = new PendingWrites(clock);
   const context: StoreContext = { db, clock, processes, pending, folder: at, keep };
   try {
-    await migrate(db, { now: Math.round(clock.now()), folder: at });
+    await migrate(engine, { clock, folder: at });
   } catch (error) {
-    await close();
+    await engine.close();
     throw error;
   }
   const parts = repositoriesOf(context);
-  const stopBeating = keepBeating(parts.heartbeats);
+  const stopBeating = keepBeating(new ProcessHeartbeats({ ...context, db: engine.heartbeatDb }));
   return {
     ...parts,
     folder: at,
@@ -169,7 +171,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     async close() {
       stopBeating();
       await pending.close();
-      await close();
+      await engine.close();
     },
   };
 }
@@ -180,16 +182,27 @@ function repositoriesOf(context: StoreContext): Repositories {
   return parts as unknown as Repositories;
 }
 
-function prepareFile(folder: string): string {
+/**
+ * Opens the database of the state in `folder`. A state that only this process needs is always in memory, whatever
+ * database is set.
+ */
+async function openEngine(folder: string, { database, durable = true }: StoreOptions): Promise<Engine> {
   const file = join(folder, 'sluice.db');
+  const isOnServer = database !== undefined && durable;
+  prepareFolder(folder, isOnServer ? undefined : file);
+  return isOnServer ? useServer(database, folder) : useDatabase(file, { durable, mustExist: true });
+}
+
+/** Creates the folder, and `file` in it, if they don't exist. Only their owner can use them. */
+function prepareFolder(folder: string, file?: string): void {
   try {
     makeFolder(join(folder, 'payloads'), 0o700, { lasting: true });
     refuseLinksIn(folder);
     restrict(folder);
-    ensurePrivateFile(file);
+    if (file !== undefined) ensurePrivateFile(file);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    const ofDisk = stateFileProblem(error, file);
+    const ofDisk = stateFileProblem(error, file ?? folder);
     if (ofDisk !== undefined) throw ofDisk;
     throw new Problem({
       code: 'STATE_UNUSABLE',
@@ -201,7 +214,6 @@ function prepareFile(folder: string): string {
       cause: error,
     });
   }
-  return file;
 }
 
 /** Removes other users' permissions from a folder. */

@@ -61,8 +61,8 @@ async function oldState(): Promise<{ folder: string; file: string }> {
 }
 
 async function migrateTo(folder: string, steps: readonly Migration[]): Promise<void> {
-  const { db, close } = useDatabase(join(folder, 'sluice.db'));
-  await migrate(db, { now: 1, folder, steps }).finally(close);
+  const engine = useDatabase(join(folder, 'sluice.db'));
+  await migrate(engine, { clock: systemClock, folder, steps }).finally(() => engine.close());
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { Values } from '../../config/options/field.ts';
-import { networkWords, seenIn } from '../../sdk/network.ts';
+import { networkWords, seenIn } from '../../lib/network.ts';
 import { option } from '../../sdk/option.ts';
 import { defineChannel, type Post, type Sent } from '../channel.ts';
 import { text, timeout } from '../channel-options.ts';

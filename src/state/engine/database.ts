@@ -1,51 +1,77 @@
 import { dirname } from 'node:path';
 import { Kysely } from 'kysely';
+import { systemClock } from '../../lib/clock.ts';
+import { systemProcesses } from '../processes/processes.ts';
 import type { Tables } from '../tables.ts';
+import type { Engine } from './engine.ts';
 import { sqliteDialect } from './sqlite.ts';
+import { differencesFromNewest, hasMigrations } from './sqlite-schema.ts';
+import type { StateDatabase } from './state-database.ts';
 import { StoredPathPlugin } from './stored-paths.ts';
 import { WriteHealth } from './write-health.ts';
 
 interface Shared {
-  readonly db: Kysely<Tables>;
-  readonly health: WriteHealth;
+  readonly engine: Engine;
   users: number;
 }
 
 /**
- * The open databases by file; each process has only one connection per file. SQLite blocks the thread while it waits
- * for a lock. A second connection on the same thread would cause a deadlock: it would wait for a transaction that can't
- * continue until the wait ends.
+ * The open databases by file or server; each process opens each of them only once. SQLite blocks the thread while it
+ * waits for a lock. A second connection on the same thread would cause a deadlock: it would wait for a transaction that
+ * can't continue until the wait ends.
  */
 const open = new Map<string, Shared>();
 
+interface FileOptions {
+  readonly durable?: boolean;
+  readonly mustExist?: boolean;
+}
+
+/** Opens a database file. It's shared within this process and reference-counted, so the last `close` closes it. */
+export function useDatabase(file: string, options: FileOptions = {}): Engine {
+  return share(file, () => sqliteEngine(file, options));
+}
+
 /**
- * Opens a database file. The connection is shared within this process and reference-counted, so the last `close` closes
- * it.
+ * Opens a database on a server, as {@link useDatabase} opens a file. The driver is loaded only now, because a state in
+ * a folder doesn't need it. The first statement connects.
  */
-export function useDatabase(
-  file: string,
-  options: { readonly durable?: boolean; readonly mustExist?: boolean } = {},
-): { db: Kysely<Tables>; health: WriteHealth; close(): Promise<void> } {
-  const shared = open.get(file) ?? connect(file, options);
+export async function useServer(database: StateDatabase, folder: string): Promise<Engine> {
+  const { postgresEngine } = await import('./postgres.ts');
+  const { host, port, user, database: name, schema } = database;
+  return share(JSON.stringify([host, port, user, name, schema, folder]), () => postgresEngine(database, folder));
+}
+
+function share(key: string, connect: () => Engine): Engine {
+  const shared = open.get(key) ?? { engine: connect(), users: 0 };
   shared.users += 1;
-  open.set(file, shared);
+  open.set(key, shared);
   let closed = false;
   return {
-    db: shared.db,
-    health: shared.health,
+    ...shared.engine,
     async close() {
       if (closed) return;
       closed = true;
       shared.users -= 1;
       if (shared.users > 0) return;
-      open.delete(file);
-      await shared.db.destroy();
+      open.delete(key);
+      await shared.engine.close();
     },
   };
 }
 
-function connect(file: string, options: { readonly durable?: boolean; readonly mustExist?: boolean }): Shared {
+function sqliteEngine(file: string, options: FileOptions): Engine {
   const health = new WriteHealth();
   const dialect = sqliteDialect(file, { ...options, health });
-  return { db: new Kysely<Tables>({ dialect, plugins: [new StoredPathPlugin(dirname(file))] }), health, users: 0 };
+  const db = new Kysely<Tables>({ dialect, plugins: [new StoredPathPlugin(dirname(file))] });
+  return {
+    db,
+    heartbeatDb: db,
+    health,
+    clock: systemClock,
+    processes: systemProcesses(),
+    hasMigrations,
+    schemaDifferences: differencesFromNewest,
+    close: () => db.destroy(),
+  };
 }

@@ -1,12 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
-import { type SchemaEntry, schemaDifferences, schemaHash, schemaQuery } from '../../lib/sqlite-shape.ts';
 import { type Migration, migrations } from '../migrations/index.ts';
-import { newestHash } from '../migrations/newest-hash.ts';
 import type { Tables } from '../tables.ts';
-import { sqliteDialect } from './sqlite.ts';
+import type { Engine } from './engine.ts';
 import { emptied } from './state-problem.ts';
 
 /**
@@ -16,48 +15,35 @@ import { emptied } from './state-problem.ts';
  * folder with payloads (`STATE_DAMAGED`), and a database whose tables don't match its steps (`STATE_OTHER`).
  */
 export async function migrate(
-  db: Kysely<Tables>,
-  options: { now: number; folder: string; steps?: readonly Migration[] },
+  engine: Engine,
+  options: { clock: Pick<Clock, 'now'>; folder: string; steps?: readonly Migration[] },
 ): Promise<void> {
-  const steps = options.steps ?? migrations;
-  const check = (at: Kysely<Tables>): Promise<void> => assertShape(at, options.folder);
-  if ((await stepsTaken(db, options.folder, steps)).size >= steps.length) return check(db);
-  await db.transaction().execute(async (transaction) => {
-    await makeOwnTable(transaction);
-    const taken = await stepsTaken(transaction, options.folder, steps);
-    if (taken.size === 0 && hasPayloads(options.folder)) throw emptied(options.folder);
+  const { steps = migrations, folder, clock } = options;
+  if ((await stepsTaken(engine, engine.db, { folder, steps })).size >= steps.length) {
+    return assertShape(engine, engine.db, folder);
+  }
+  await engine.db.transaction().execute(async (transaction) => {
+    await engine.createSchema?.(transaction);
+    await makeMigrationsTable(transaction);
+    const taken = await stepsTaken(engine, transaction, { folder, steps });
+    if (taken.size === 0 && hasPayloads(folder)) throw emptied(folder);
     for (const step of steps.filter(({ number }) => !taken.has(number))) {
       await step.up(transaction as unknown as Kysely<unknown>);
-      await transaction
-        .insertInto('migrations')
-        .values({ number: step.number, name: step.name, at: options.now })
-        .execute();
+      const { number, name } = step;
+      await transaction.insertInto('migrations').values({ number, name, at: Math.round(clock.now()) }).execute();
     }
-    if (steps === migrations) await check(transaction);
+    if (steps === migrations) await assertShape(engine, transaction, folder);
   });
 }
 
-/**
- * Throws if the tables differ from the newest schema, such as because a step was edited after this database had applied
- * it. Later statements wouldn't work with such tables.
- */
-async function assertShape(db: Kysely<Tables>, folder: string): Promise<void> {
-  const found = await entriesOf(db);
-  if (schemaHash(found) === newestHash) return;
-  throw otherState(folder, schemaDifferences(found, await newestSchema()));
+/** Throws if the tables differ from the newest schema. Later statements wouldn't work with such tables. */
+async function assertShape(engine: Engine, db: Kysely<Tables>, folder: string): Promise<void> {
+  const differences = (await engine.schemaDifferences?.(db)) ?? [];
+  if (differences.length > 0) throw otherState(folder, differences);
 }
 
-/** Returns the schema of a state database to which all steps have been applied. */
-export async function newestSchema(): Promise<readonly SchemaEntry[]> {
-  const fresh = new Kysely<Tables>({ dialect: sqliteDialect('', { durable: false }) });
-  await makeOwnTable(fresh);
-  for (const { up } of migrations) await up(fresh as unknown as Kysely<unknown>);
-  const entries = await entriesOf(fresh);
-  await fresh.destroy();
-  return entries;
-}
-
-function makeOwnTable(db: Kysely<Tables>): Promise<void> {
+/** Creates the table of applied migrations if it doesn't exist. */
+export function makeMigrationsTable(db: Kysely<Tables>): Promise<void> {
   return db.schema
     .createTable('migrations')
     .ifNotExists()
@@ -67,21 +53,16 @@ function makeOwnTable(db: Kysely<Tables>): Promise<void> {
     .execute();
 }
 
-async function entriesOf(db: Kysely<Tables>): Promise<readonly SchemaEntry[]> {
-  return (await sql.raw<SchemaEntry>(schemaQuery).execute(db)).rows;
-}
-
 /**
  * Returns the numbers of the steps that have been applied. Numbers may be missing: steps are written in parallel, so a
  * release may have contained only the later of two steps.
  */
 async function stepsTaken(
+  engine: Engine,
   db: Kysely<Tables>,
-  folder: string,
-  steps: readonly Migration[],
+  { folder, steps }: { folder: string; steps: readonly Migration[] },
 ): Promise<ReadonlySet<number>> {
-  const known = await sql`select 1 from sqlite_schema where type = 'table' and name = 'migrations'`.execute(db);
-  if (known.rows.length === 0) return new Set();
+  if (!(await engine.hasMigrations(db))) return new Set();
   const rows = await db.selectFrom('migrations').select('number').execute();
   const taken = new Set(rows.map(({ number }) => number));
   const version = Math.max(0, ...taken);

@@ -1,0 +1,26 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../../lib/clock.ts';
+import type { Processes } from '../processes/processes.ts';
+import type { Tables } from '../tables.ts';
+import type { WriteHealth } from './write-health.ts';
+
+/** A database that holds a state: a file in the state folder, or a schema on a PostgreSQL server. */
+export interface Engine {
+  readonly db: Kysely<Tables>;
+  /**
+   * The same database on connections of its own, for heartbeats. Its writes don't wait for transactions, because a
+   * process that waits for a lock is alive.
+   */
+  readonly heartbeatDb: Kysely<Tables>;
+  readonly health: WriteHealth;
+  /** The clock that all processes that can open this database share. */
+  readonly clock: Clock;
+  readonly processes: Processes;
+  /** Returns whether the table of applied migrations exists. */
+  hasMigrations(at: Kysely<Tables>): Promise<boolean>;
+  /** Creates what the first migration needs. Runs in its transaction. */
+  createSchema?(at: Kysely<Tables>): Promise<void>;
+  /** Returns the differences between the tables and the newest schema, as texts for users. */
+  schemaDifferences?(at: Kysely<Tables>): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
