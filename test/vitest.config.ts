@@ -15,6 +15,11 @@ const alone = [
 ];
 /** Tests that drive a virtual clock, which waits while its process is busy: they share a process only with each other. */
 const clocks = ['test/daemon/checks/source-checks.test.ts', 'test/{daemon/retry,simulate}/*.test.ts'];
+/** Tests of the state that also run with a state on a PostgreSQL server. */
+const states = [
+  'test/state/{account-history,generations,outbox,postgres,quarantine,receipts,resends,run-stats,runs,schedules,throttled-jobs,watermark-decisions,watermarks}.test.ts',
+  'test/models/outbox.test.ts',
+];
 // `npm run test:servers`, `test:package`, `test:packages` and `test:systemd` run these.
 const others = [
   ...configDefaults.exclude,
@@ -34,6 +39,16 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'isolated', include: alone, exclude: others } },
       { extends: true, test: { name: 'clocks', include: clocks, exclude: others, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: states,
+          exclude: others,
+          isolate: false,
+          globalSetup: ['test/state/state-server.ts'],
+        },
+      },
       {
         extends: true,
         test: {

@@ -6,6 +6,7 @@ import type { ProcessState } from '../../src/lib/process-identity.ts';
 import type { DraftPayload, Payload } from '../../src/pipeline/payload.ts';
 import type { Processes } from '../../src/state/processes/processes.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
+import { dropState, stateFor } from './engines.ts';
 
 /** Named processes that live until they're killed. */
 export class Population {
@@ -30,7 +31,7 @@ export async function newStore({
   folder = newFolder(),
   ...options
 }: StoreOptions & { folder?: string }): Promise<Store> {
-  const store = await openStore(folder, options);
+  const store = await openStore(folder, { ...stateFor(folder), ...options });
   stores.push(store);
   return store;
 }
@@ -38,7 +39,10 @@ export async function newStore({
 /** For afterEach: closes every store and removes every folder that the test created. */
 export async function cleanUp(): Promise<void> {
   for (const store of stores.splice(0)) await store.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) {
+    await dropState(folder);
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** A payload on disk, in the folder of its run. */

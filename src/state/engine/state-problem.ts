@@ -3,9 +3,16 @@ import { dirname } from 'node:path';
 import { openFilesProblem, Problem } from '../../lib/problem.ts';
 import { sqliteErrorName } from '../../lib/sqlite.ts';
 
-const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE', 'OPEN_FILES_LIMIT']);
+const unwritable: ReadonlySet<string> = new Set([
+  ...['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE', 'OPEN_FILES_LIMIT'],
+  // A state on a server. A refused login may be temporary too, such as while the password is being changed.
+  ...['STATE_UNREACHABLE', 'STATE_READ_ONLY', 'STATE_REFUSED'],
+]);
 
-/** Returns whether the error may be temporary: the disk is full, failing, locked or read-only. */
+/**
+ * Returns whether the error may be temporary: the disk is full, failing, locked or read-only, or the database's server
+ * isn't available.
+ */
 export function isUnwritable(error: unknown): error is Problem {
   return error instanceof Problem && unwritable.has(error.code);
 }

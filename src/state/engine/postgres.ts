@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, PostgresDialect, type PostgresPool, sql, WithSchemaPlugin } from 'kysely';
+import pg from 'pg';
+import { serverProcesses } from '../processes/server-processes.ts';
+import type { Tables } from '../tables.ts';
+import { databaseProblem } from './database-problem.ts';
+import type { Engine } from './engine.ts';
+import { lockPatienceMs } from './patient-driver.ts';
+import { ServerClock } from './server-clock.ts';
+import { type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
+import type { StateDatabase } from './state-database.ts';
+import { isUnwritable } from './state-problem.ts';
+import { StateQueryCompiler } from './state-query-compiler.ts';
+import { StoredPathPlugin } from './stored-paths.ts';
+import { WriteHealth } from './write-health.ts';
+
+/** Opens a state on a PostgreSQL server. `folder` is the folder that stored paths are relative to. */
+export function postgresEngine(database: StateDatabase, folder: string): Engine {
+  const health = new WriteHealth();
+  const clock = new ServerClock();
+  let boot = '';
+  const onSample = (sample: ServerSample): void => {
+    clock.sample(sample.now);
+    boot = sample.boot;
+  };
+  const problemOf = (error: unknown): unknown => databaseProblem(error, database);
+  const { schema } = database;
+  const openDb = (max: number, lock?: string): Kysely<Tables> => {
+    const options = { health, onSample, problemOf, ...(lock === undefined ? {} : { lock }) };
+    // kysely's types also describe cursors, which the state doesn't use.
+    const pool = new StatePool(database, { max, ...options }) as unknown as PostgresPool;
+    const dialect = new StateDialect({ pool });
+    return new Kysely<Tables>({ dialect, plugins: [new WithSchemaPlugin(schema), new StoredPathPlugin(folder)] });
+  };
+  // Several states can use one database, so the schema is part of the lock.
+  const db = openDb(maxConnections, `sluice:${schema}`);
+  const heartbeatDb = openDb(1);
+  return {
+    db,
+    heartbeatDb,
+    health,
+    clock,
+    processes: serverProcesses(() => boot),
+    async hasMigrations(at) {
+      const name = sql<string | null>`to_regclass(${`${quoted(schema)}.migrations`})::text`;
+      const { rows } = await sql<{ name: string | null }>`select ${name} as name`.execute(at);
+      return rows[0]?.name != null;
+    },
+    async createSchema(at) {
+      const known = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(at);
+      // Without this check, users who may not create schemas couldn't use one that exists.
+      if (known.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(at);
+    },
+    async close() {
+      await Promise.all([db.destroy(), heartbeatDb.destroy()]);
+    },
+  };
+}
+
+class StateDialect extends PostgresDialect {
+  override createQueryCompiler(): StateQueryCompiler {
+    return new StateQueryCompiler();
+  }
+}
+
+/** Maximum number of connections for one process. Transactions wait for each other, so more wouldn't be faster. */
+const maxConnections = 8;
+const connectTimeoutMs = 10_000;
+/** Longer than the wait for the lock. Without it, a statement on a half-open connection would wait for 15 minutes. */
+const queryTimeoutMs = 20_000;
+const reconnectMs = 250;
+
+/** A pool of {@link StateClient}s. It's what kysely's driver needs of a pool. */
+class StatePool {
+  readonly options = {};
+  readonly #pool: pg.Pool;
+  readonly #options: StateClientOptions;
+  readonly #clients = new WeakMap<pg.PoolClient, StateClient>();
+  #hasConnected = false;
+
+  constructor(database: StateDatabase, { max, ...options }: StateClientOptions & { readonly max: number }) {
+    this.#options = options;
+    this.#pool = new pg.Pool({ ...poolConfig(database), max });
+    // The pool replaces a connection that is lost while idle. Without a listener, the loss would end the process.
+    this.#pool.on('error', () => undefined);
+  }
+
+  async connect(): Promise<StateClient> {
+    const client = await this.#acquire();
+    const known = this.#clients.get(client);
+    if (known !== undefined) return known;
+    const fresh = new StateClient(client, this.#options);
+    this.#clients.set(client, fresh);
+    try {
+      await fresh.sample();
+    } catch (error) {
+      fresh.release(true);
+      throw error;
+    }
+    return fresh;
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  /**
+   * Returns a connection. If the server was reachable before, waits for it for as long as a statement waits for the
+   * lock, because nothing has been sent yet.
+   */
+  async #acquire(): Promise<pg.PoolClient> {
+    const end = performance.now() + lockPatienceMs;
+    for (;;) {
+      try {
+        const client = await this.#pool.connect();
+        this.#hasConnected = true;
+        return client;
+      } catch (error) {
+        const problem = this.#options.problemOf(error);
+        if (!isUnwritable(problem)) throw problem;
+        this.#options.health.refused(problem);
+        if (!this.#hasConnected || performance.now() > end) throw problem;
+      }
+      await sleep(reconnectMs);
+    }
+  }
+}
+
+function poolConfig({ host, port, user, password = '', database, tls }: StateDatabase): pg.PoolConfig {
+  return {
+    host,
+    port,
+    user,
+    // A function, so that the driver doesn't look for a password elsewhere if it's empty.
+    password: () => password,
+    database,
+    ssl: tls === undefined ? false : { rejectUnauthorized: tls.isVerified, ca: tls.ca, cert: tls.cert, key: tls.key },
+    application_name: 'sluice',
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: queryTimeoutMs,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    // An unused store doesn't keep the process alive, as with a file.
+    allowExitOnIdle: true,
+    types: { getTypeParser: typeParser } as pg.CustomTypesConfig,
+  };
+}
+
+/** The types `bigint` (also of `count`) and `numeric` (of `sum`), by their OIDs. The driver's default for them is text. */
+const numbers: ReadonlySet<number> = new Set([20, 1700]);
+
+/** These pools alone parse numbers, because the connector for databases shares the driver's global settings. */
+const typeParser: typeof pg.types.getTypeParser = (oid: number) =>
+  numbers.has(oid) ? Number : pg.types.getTypeParser(oid);
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,162 @@
+import type { PoolClient, QueryResult } from 'pg';
+import { lockPatienceMs } from './patient-driver.ts';
+import { isUnwritable } from './state-problem.ts';
+import { isWrite } from './transaction-guard.ts';
+import type { WriteHealth } from './write-health.ts';
+
+/**
+ * How long a transaction may wait for this process between two statements, in milliseconds. After that, the server ends
+ * it. Otherwise, a process that was stopped in a transaction would keep the lock.
+ */
+const maxIdleMs = 10_000;
+
+/** What a client reports to its engine, and how it describes errors. */
+export interface StateClientOptions {
+  /** The text that identifies the state's lock. If absent, transactions don't take the lock. */
+  readonly lock?: string;
+  readonly health: WriteHealth;
+  /** Converts an error of the driver to a Problem if the server or the network caused the error. */
+  readonly problemOf: (error: unknown) => unknown;
+  /** Receives the server's time, in epoch milliseconds, and the time at which the server was started, as text. */
+  readonly onSample: (sample: ServerSample) => void;
+}
+
+/** The server's time in epoch milliseconds, and a text that changes when the server restarts or another takes over. */
+export interface ServerSample {
+  readonly now: number;
+  readonly boot: string;
+}
+
+/** Selects a {@link ServerSample}. */
+export const sampleQuery =
+  'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, extract(epoch from pg_postmaster_start_time())::text as boot';
+
+/**
+ * A connection to PostgreSQL that gives statements the meaning that they have in SQLite. A transaction takes the
+ * state's lock when it begins (as `begin immediate` does), so only one runs at a time. So does a write outside of a
+ * transaction, which is wrapped in one. If the server rolls a transaction back, the following statements throw the
+ * error that caused it.
+ */
+export class StateClient {
+  readonly #client: PoolClient;
+  readonly #options: StateClientOptions;
+  readonly #beginText: string;
+  #isBegun = false;
+  #isChanged = false;
+  /** The error that ended the current transaction. */
+  #failure: unknown;
+  /** Whether the connection can't be used for another transaction. */
+  #isBroken = false;
+
+  constructor(client: PoolClient, options: StateClientOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#beginText = beginText(options.lock);
+    // Without a listener, the loss of a connection that is in use would end the process.
+    client.on('error', () => {
+      this.#isBroken = true;
+    });
+  }
+
+  /** Reports the server's time, so that the clock knows it before the first transaction. */
+  async sample(): Promise<void> {
+    this.#note(await this.#send(sampleQuery));
+  }
+
+  /** Runs one statement. kysely's driver calls this method. */
+  async query(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
+    if (text === 'begin') return this.#begin();
+    if (text === 'rollback') return this.#rollBack();
+    if (text === 'commit') return this.#commit();
+    if (this.#isBegun || !isWrite(text)) return this.#send(text, parameters);
+    await this.#begin();
+    try {
+      const result = await this.#send(text, parameters);
+      await this.#commit();
+      return result;
+    } catch (error) {
+      await this.#rollBack();
+      throw error;
+    }
+  }
+
+  release(destroy = false): void {
+    this.#client.release(destroy || this.#isBroken);
+  }
+
+  /**
+   * Begins a transaction and takes the state's lock in two statements of one request. The lock has a statement of its
+   * own, because a statement's snapshot is taken before it waits: a read in the same statement would see old rows.
+   */
+  async #begin(): Promise<QueryResult> {
+    this.#failure = undefined;
+    this.#isChanged = false;
+    try {
+      const [begun, sampled] = (await this.#send(this.#beginText)) as unknown as QueryResult[];
+      this.#note(sampled!);
+      this.#isBegun = true;
+      return begun!;
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  async #commit(): Promise<QueryResult> {
+    const result = await this.#send('commit');
+    this.#isBegun = false;
+    if (this.#isChanged) this.#options.health.written();
+    return result;
+  }
+
+  /** Ends the transaction. Never throws, because that would hide the error that is being handled. */
+  async #rollBack(): Promise<QueryResult> {
+    this.#failure = undefined;
+    this.#isBegun = false;
+    try {
+      if (!this.#isBroken) return await this.#client.query('rollback');
+    } catch {
+      this.#isBroken = true;
+    }
+    return { command: 'ROLLBACK', rowCount: null, oid: 0, fields: [], rows: [] };
+  }
+
+  async #send(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      const result = await this.#client.query(text, parameters.map(storable));
+      if (isWrite(text) && (result.rowCount ?? 0) > 0) this.#isChanged = true;
+      return result;
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): unknown {
+    // An error without a code is the driver's: the connection is lost, or an old statement may still be running on it.
+    if ((error as { code?: unknown }).code === undefined) this.#isBroken = true;
+    const problem = this.#options.problemOf(error);
+    if (isUnwritable(problem)) this.#options.health.refused(problem);
+    if (this.#isBegun) this.#failure = problem;
+    return problem;
+  }
+
+  #note({ rows: [sample] }: QueryResult): void {
+    this.#options.onSample(sample as ServerSample);
+  }
+}
+
+/**
+ * The settings hold until the transaction ends, so a pooler that shares connections can't pass them on. The columns are
+ * evaluated from left to right: the timeouts apply to the wait for the lock, and the time is read after it.
+ */
+function beginText(lock: string | undefined): string {
+  const timeouts = `set_config('lock_timeout', '${lockPatienceMs}', true), set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', true)`;
+  const locked = lock === undefined ? '' : `, pg_advisory_xact_lock(hashtextextended('${lock.replaceAll("'", "''")}', 0))`;
+  return `begin; select ${timeouts}${locked}, ${sampleQuery.slice('select '.length)}`;
+}
+
+/** PostgreSQL can't store the character NUL, which an error message of a source may contain. */
+function storable(parameter: unknown): unknown {
+  return typeof parameter === 'string' ? parameter.replaceAll('\0', '\ufffd') : parameter;
+}
