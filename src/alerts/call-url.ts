@@ -1,7 +1,7 @@
 import { HttpAgent, sendRequest } from '../lib/http.ts';
+import { networkWords, seenIn } from '../lib/network.ts';
 import { retryAfterMs } from '../lib/passing-answer.ts';
 import { excerpt } from '../lib/redact.ts';
-import { networkWords, seenIn } from '../lib/network.ts';
 import type { Sent, Surroundings } from './channel.ts';
 
 interface Call {

@@ -6,6 +6,7 @@ import '../lib/temporal.ts';
 
 export { exponentialMs } from '../lib/backoff.ts';
 export { environmentWith } from '../lib/environment-with.ts';
+export { networkWords, seenIn } from '../lib/network.ts';
 export { passingAnswer } from '../lib/passing-answer.ts';
 export { Problem, type ProblemOptions } from '../lib/problem.ts';
 export { cutText, excerpt, excerptAt, redact, registerSecret, secretName } from '../lib/redact.ts';
@@ -55,7 +56,6 @@ export { rateLimitPauseMs } from './http/rate-limit.ts';
 export { type HttpRequest, lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { withRetries } from './http/retry.ts';
 export { readSoapFault, soapServerCode } from './http/soap-fault.ts';
-export { networkWords, seenIn } from '../lib/network.ts';
 export type { GrantKind, OAuthDescription, Token, TokenSource } from './oauth.ts';
 export {
   type JsonSchema,

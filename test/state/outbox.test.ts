@@ -16,6 +16,7 @@ import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { noon, SteppingClock } from '../clocks.ts';
 import fc, { runsOf } from '../property.ts';
+import { stateFor } from './engines.ts';
 import { cleanUp, newFolder, newStore, oweText, Population, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -415,7 +416,7 @@ describe('payload files', () => {
     const owed = await oweText(store, { instance: 'i', text: 'the only copy', asOf: 1 });
     const elsewhere = join(newFolder(), 'link');
     symlinkSync(folder, elsewhere);
-    const other = await newStore({ clock, folder: elsewhere });
+    const other = await newStore({ clock, folder: elsewhere, ...stateFor(folder) });
     expect(await other.outbox.inState('owed')).toMatchObject([{ path: owed.payload.path.replace(folder, elsewhere) }]);
     await store.close();
     await other.close();
@@ -424,7 +425,7 @@ describe('payload files', () => {
     renameSync(folder, moved);
     const path = owed.payload.path.replace(folder, moved);
     utimesSync(path, 1, 1);
-    const again = await newStore({ clock, folder: moved });
+    const again = await newStore({ clock, folder: moved, ...stateFor(folder) });
     expect(await recover(again)).toMatchObject({ damaged: [], swept: [] });
     expect(await again.outbox.inState('owed')).toMatchObject([{ path }]);
     expect(readFileSync(path, 'utf8')).toBe('the only copy');

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { noon, SteppingClock } from '../clocks.ts';
+import { stateFor } from './engines.ts';
 import { cleanUp, newFolder, newStore, oweText, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -233,7 +234,7 @@ describe('delivered payloads', () => {
     await store.close();
     const moved = join(newFolder(), 'moved');
     renameSync(folder, moved);
-    const again = await newStore({ clock: new SteppingClock(), folder: moved, keep });
+    const again = await newStore({ clock: new SteppingClock(), folder: moved, keep, ...stateFor(folder) });
     expect((await again.outbox.find(row.id))?.path).toBe(row.path.replace(folder, moved));
   });
 

@@ -1,7 +1,7 @@
+import { networkWords, seenIn } from '../../lib/network.ts';
 import type { PassingAnswer } from '../../lib/passing-answer.ts';
 import { Problem, type ProblemOptions } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
-import { networkWords, seenIn } from '../../lib/network.ts';
 import { blamedBy } from './blamed-by.ts';
 import { messageIn } from './message-in.ts';
 

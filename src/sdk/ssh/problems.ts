@@ -1,6 +1,6 @@
+import { networkWords } from '../../lib/network.ts';
 import { Problem, type ProblemOptions } from '../../lib/problem.ts';
 import { excerpt } from '../../lib/redact.ts';
-import { networkWords } from '../../lib/network.ts';
 import type { SshLogin } from './login.ts';
 
 /** A problem with an SSH connection. Its code has the connector's prefix: `DB_SSH` gives `DB_SSH_LOST`. */

@@ -86,7 +86,8 @@ const poolerRefusals = /authentication failed|no such (user|database)|does not e
 const tlsErrors = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^ERR_OSSL_|EPROTO|does not support SSL/;
 
 /** The driver's messages if a connection is lost or a time limit is exceeded. They have no code. */
-const driverLosses = /^(Connection terminated|Client has encountered|Query read timeout|timeout exceeded|timeout expired)/;
+const driverLosses =
+  /^(Connection terminated|Client has encountered|Query read timeout|timeout exceeded|timeout expired)/;
 
 /**
  * Converts an error of the PostgreSQL driver to a Problem if the server or the network caused it. Returns any other

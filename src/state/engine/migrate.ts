@@ -30,7 +30,10 @@ export async function migrate(
     for (const step of steps.filter(({ number }) => !taken.has(number))) {
       await step.up(transaction as unknown as Kysely<unknown>);
       const { number, name } = step;
-      await transaction.insertInto('migrations').values({ number, name, at: Math.round(clock.now()) }).execute();
+      await transaction
+        .insertInto('migrations')
+        .values({ number, name, at: Math.round(clock.now()) })
+        .execute();
     }
     if (steps === migrations) await assertShape(engine, transaction, folder);
   });

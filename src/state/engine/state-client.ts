@@ -152,7 +152,8 @@ export class StateClient {
  */
 function beginText(lock: string | undefined): string {
   const timeouts = `set_config('lock_timeout', '${lockPatienceMs}', true), set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', true)`;
-  const locked = lock === undefined ? '' : `, pg_advisory_xact_lock(hashtextextended('${lock.replaceAll("'", "''")}', 0))`;
+  const locked =
+    lock === undefined ? '' : `, pg_advisory_xact_lock(hashtextextended('${lock.replaceAll("'", "''")}', 0))`;
   return `begin; select ${timeouts}${locked}, ${sampleQuery.slice('select '.length)}`;
 }
 
