@@ -22,9 +22,7 @@ export interface JobPageOptions {
 export function jobBody({ explanation, runs, waiting, now }: JobPageOptions): Html {
   const { job, instance, shows_as_of, in_doubt, verdict, because, next, fix } = explanation;
   const shows =
-    shows_as_of === undefined
-      ? html`no data delivered from this state folder`
-      : html`data as of ${instant(shows_as_of, now)}`;
+    shows_as_of === undefined ? html`no data delivered from this state` : html`data as of ${instant(shows_as_of, now)}`;
   const doubt = in_doubt === true ? ', possibly newer: it is unknown whether a later upload arrived' : '';
   return html`<h1>${job}: ${verdict}</h1>
 <dl>${fix === undefined ? undefined : html`<dt>fix</dt><dd>${fixing(fix)}</dd>`}

@@ -75,7 +75,7 @@ export function rankJobs(status: Status): Ranked[] {
 
 function daemonWords({ daemon }: Status, now: number): Html {
   if (daemon === undefined)
-    return html`<p class="bad">No daemon is running for this state folder. ${command('sluice run')}</p>`;
+    return html`<p class="bad">No daemon is running for this state. ${command('sluice run')}</p>`;
   const edited =
     daemon.config?.differs === true && daemon.config.refused === undefined
       ? html` The config file was edited since ${instantText(daemon.config.at)}: ${command('sluice check')}, then ${command('sluice reload')}.`

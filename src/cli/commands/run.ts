@@ -154,7 +154,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-const secondFlag = new Option('--second <what>', 'if another daemon uses the state folder: exit, or wait on standby')
+const secondFlag = new Option('--second <what>', 'if another daemon uses the state: exit, or wait on standby')
   .choices(['refuse', 'wait'])
   .default('refuse');
 

@@ -35,7 +35,7 @@ export function configHead(
   }
   const left = left_out === undefined ? '' : `\nCannot run until the config is fixed: ${left_out.join(', ')}`;
   if (asked) return `On disk: ${text}. To show the daemon's config: sluice config show${left}`;
-  return `No daemon is running for this state folder. The next start would load this config from ${text}.${left}`;
+  return `No daemon is running for this state. The next start would load this config from ${text}.${left}`;
 }
 
 function fileText({ differs, refused }: Omit<ActiveRecord, 'file' | 'sha256'>): string[] {

@@ -52,6 +52,6 @@ function withoutDaemon({
           `${owing.length === 1 ? '1 job has payloads' : `${countText(owing.length)} jobs have payloads`} that are not being sent`,
         ]),
   ];
-  const what = `no daemon is running for this state folder: ${parts.join(', ')}`;
+  const what = `no daemon is running for this state: ${parts.join(', ')}`;
   return [{ subject: 'daemon', kind: 'daemon', level: 'error', since, what, jobs: names, fix: 'sluice run' }];
 }

@@ -125,7 +125,7 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
     const later =
       '"sluice run" sends the payload when the allowance resets; "sluice plan" shows how many requests each job needs';
     const now = `sluice run, or sluice sync ${facts.job.name}`;
-    const fix = `no daemon is running for this state folder: ${spent === undefined ? now : later}`;
+    const fix = `no daemon is running for this state: ${spent === undefined ? now : later}`;
     return { verdict: `${verdict}, but no daemon is running`, because, fix };
   }
   const fix =
@@ -203,7 +203,7 @@ function late(facts: Facts): RuleResult | undefined {
   if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
   const due = { at: nextAt, message: 'a run was due' };
   if (daemonSince === undefined) {
-    const because = [due, { message: 'no daemon is running for this state folder' }, ended(last)];
+    const because = [due, { message: 'no daemon is running for this state' }, ended(last)];
     return {
       verdict: 'late: no daemon is running',
       because,

@@ -59,8 +59,8 @@ function running(folder: string, owner: string): Problem {
   return new Problem({
     code: 'DAEMON_RUNNING',
     family: 'config',
-    message: 'Another daemon is running for this state folder',
+    message: 'Another daemon is running for this state',
     seen: `${processText(owner)} on ${folder}`,
-    next: 'stop the other daemon first, use a separate state folder, or run this one as a standby: --second wait',
+    next: 'stop the other daemon first, use a separate state, or run this one as a standby: --second wait',
   });
 }

@@ -20,7 +20,7 @@ export async function reportHealth(store: Store, clock: Clock): Promise<Health> 
   if (holder === undefined) {
     return {
       ok: false,
-      checks: [state, { name: 'daemon', ok: false, message: 'no daemon is running for this state folder' }],
+      checks: [state, { name: 'daemon', ok: false, message: 'no daemon is running for this state' }],
     };
   }
   const beat = await readHeartbeat(store, { owner: holder.owner, clock });
