@@ -96,8 +96,8 @@ async function openForPreview(
     import('../state/store.ts'),
     import('../oauth/login-registry.ts'),
   ]);
-  const store = await openStore(config.state, { clock: systemClock });
-  return { store, logins: new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config }) };
+  const store = await openStore(config.state, { database: config.stateDatabase });
+  return { store, logins: new LoginRegistry({ store, clock: store.clock, emit: () => undefined, ...config }) };
 }
 
 interface Previewing {
@@ -196,7 +196,7 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
     import('../daemon/login-holds/login-breaker.ts'),
     import('../daemon/login-holds/source-session.ts'),
   ]);
-  return guardSource(new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }), source);
+  return guardSource(new LoginBreaker({ store, clock: store.clock, emit: () => undefined, ...config }), source);
 }
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config } from '../config/config.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Config, StateLocation } from '../config/config.ts';
 import type { Runtime } from '../daemon/compose.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Monitoring } from '../daemon/monitoring.ts';
@@ -116,12 +117,13 @@ async function reload(
   };
   const next = loaded.config;
   if (loaded.problems.length > 0 || next === undefined) return refuse(loaded.problems);
-  if (resolve(next.state) !== resolve(config.state)) {
-    log.error('the state folder cannot be changed while the daemon is running; restart the daemon', {
-      now: config.state,
-      asked: next.state,
+  if (!isDeepStrictEqual(locationOf(next), locationOf(config))) {
+    const { stateText } = await import('./state-location.ts');
+    log.error('the state cannot be moved while the daemon is running; restart the daemon', {
+      now: stateText(config),
+      asked: stateText(next),
     });
-    return refuse([stateMoved(file, next.state)]);
+    return refuse([stateMoved(file, stateText(next))]);
   }
   const ready = await readyNote(note, loaded);
   const terms = termsOf(next, note, loaded);
@@ -146,11 +148,15 @@ function staleCredentials(): { readonly note?: string } {
     : { note: `the credentials in ${folder} are those from the unit's start; to renew them, run systemctl restart` };
 }
 
+function locationOf({ state, stateDatabase }: StateLocation): StateLocation {
+  return { state: resolve(state), stateDatabase };
+}
+
 function stateMoved(file: string, asked: string): Problem {
   return new Problem({
     code: 'CONFIG_STATE_MOVED',
     family: 'config',
-    message: 'The state folder cannot be changed while the daemon runs',
+    message: "Neither the state's location nor the login to its database can change while the daemon runs",
     where: { file },
     seen: asked,
     next: 'restart the daemon',

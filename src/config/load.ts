@@ -117,6 +117,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     file: resolve(document.file),
     folder,
     state: top.state,
+    ...(top.stateDatabase === undefined ? {} : { stateDatabase: top.stateDatabase }),
     sealKeys: top.sealKeys,
     timezone: top.timezone,
     monitor: top.monitor,

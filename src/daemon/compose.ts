@@ -2,13 +2,14 @@ import type { Config } from '../config/config.ts';
 import { Gateway } from '../delivery/gateway.ts';
 import { daysOf } from '../delivery/quota.ts';
 import type { Network } from '../delivery/send-gate.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { DiskSpace } from '../lib/disk-space.ts';
 import { Events } from '../lib/events.ts';
 import { loadHttp } from '../lib/http.ts';
 import { type Log, quietLog } from '../lib/log.ts';
 import type { LoginRegistry } from '../oauth/login-registry.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
+import { claimFolder } from '../state/claim-folder.ts';
 import { Disk } from '../state/disk.ts';
 import { maxTravelMs } from '../state/quota/send-slots.ts';
 import { type RecoverResult, recover } from '../state/recover.ts';
@@ -50,17 +51,19 @@ export interface RuntimeOptions {
 
 /** Opens and recovers a config's state, and creates all objects that move rows. */
 export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
-  const { config, log = quietLog, clock = systemClock, durable = true, ...around } = given;
+  const { config, log = quietLog, durable = true, ...around } = given;
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
   loadWhileReading(events);
   const keep = config.keep === undefined ? {} : { keep: config.keep };
-  const store = await openStore(config.state, { clock, durable, ...keep });
+  const store = await openStore(config.state, { database: config.stateDatabase, clock: given.clock, durable, ...keep });
+  const { clock } = store;
   try {
+    if (config.stateDatabase !== undefined && durable) await claimFolder(store);
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await recover(store);
     sayHealed(log, healed);
-    const gateway = await openGateway({ store, events, clock, config, ...around });
+    const gateway = await openGateway({ ...around, store, events, clock, config });
     const logins = await openLogins({ store, events, clock, config });
     const loginGate = new LoginBreaker({ store, clock, emit: events.emit, ...config });
     const close = async (): Promise<void> => {

@@ -10,6 +10,17 @@ export class Settings extends Repository {
       .execute();
   }
 
+  /** Sets the value unless one is set, and returns the value that is then set. */
+  async addOnce(name: string, value: string): Promise<string> {
+    const values = { name, value };
+    await this.context.db
+      .insertInto('settings')
+      .values(values)
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .execute();
+    return (await this.find(name)) ?? value;
+  }
+
   async forget(name: string): Promise<void> {
     await this.context.db.deleteFrom('settings').where('name', '=', name).execute();
   }

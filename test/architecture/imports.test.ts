@@ -18,7 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   schedule: ['lib'],
   secrets: ['oauth', 'sdk', 'lib'],
   state: ['lib', 'pipeline', 'kept-rows'],
-  config: ['sdk', 'lib', 'formats', 'transforms', 'schedule', 'kept-rows', 'alerts', 'secrets'],
+  config: ['sdk', 'lib', 'formats', 'transforms', 'schedule', 'kept-rows', 'alerts', 'secrets', 'state'],
   oauth: ['lib', 'sdk', 'state', 'config'],
   delivery: ['state', 'pipeline', 'config', 'guards', 'lib'],
   alerts: ['state', 'config', 'sdk', 'lib'],
@@ -66,7 +66,11 @@ const allowed: Record<string, readonly string[]> = {
  */
 const nounsOnly: Record<string, Record<string, readonly string[]>> = {
   state: { pipeline: ['payload.ts'], 'kept-rows': ['manifest.ts'] },
-  config: { 'kept-rows': ['write-rule.ts'], alerts: ['channels.generated.ts'] },
+  config: {
+    'kept-rows': ['write-rule.ts'],
+    alerts: ['channels.generated.ts'],
+    state: ['engine/state-database.ts'],
+  },
   delivery: { pipeline: ['payload.ts', 'verify-payload.ts'], config: ['config.ts'] },
   alerts: { config: ['alerts.ts', 'options/field.ts'] },
   oauth: { config: ['config.ts'] },

@@ -5,7 +5,7 @@ import { bytesText, countOf } from '../format.ts';
 
 async function run(folder: string, { config: file }: { readonly config: string }): Promise<void> {
   const [{ stateFolderOf }, { backUp }] = await Promise.all([
-    import('../state-folder.ts'),
+    import('../state-location.ts'),
     import('../../state/backup/backup.ts'),
   ]);
   const done = await backUp(await stateFolderOf(file), folder, Date.now());

@@ -22,7 +22,8 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
     ]);
   const store = await openExisting(loaded.config);
   try {
-    const given = { config: loaded.config, store, clock: systemClock };
+    const clock = store?.clock ?? systemClock;
+    const given = { config: loaded.config, store, clock };
     const job = loaded.config.jobs.get(asked);
     const found = loaded.refused.has(asked)
       ? [await explainLeftOutJob(asked, given)]
@@ -30,7 +31,7 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
         ? await explainInstance(asked, given)
         : [await explainJob(job, given)];
     if (found.length === 0) chooseJobs(loaded, [asked]);
-    const text = json === true ? jsonOutput(found) : found.map((one) => textOf(one, systemClock.now())).join('\n\n');
+    const text = json === true ? jsonOutput(found) : found.map((one) => textOf(one, clock.now())).join('\n\n');
     process.stdout.write(`${sanitizeOutput(text)}\n`);
   } finally {
     await store?.close();
@@ -43,7 +44,7 @@ function textOf(
 ): string {
   const age =
     shows_as_of === undefined
-      ? 'no data delivered from this state folder'
+      ? 'no data delivered from this state'
       : `data as of ${instantText(shows_as_of)}, ${durationText(Math.max(0, now - shows_as_of))} old`;
   const shown = `${age}${in_doubt === true ? ', possibly newer: it is unknown whether a later upload arrived' : ''}`;
   const line = (title: string, text: string): string => `  ${title.padEnd(9)}${printable(text)}`;

@@ -31,19 +31,17 @@ async function run({ config: file, json }: Flags): Promise<void> {
 }
 
 async function look(file: string): Promise<Health> {
-  const [{ findStateFolder }, { openExistingStore: openExisting }, { reportHealth }, { systemClock }] =
-    await Promise.all([
-      import('../state-folder.ts'),
-      import('../open-existing-store.ts'),
-      import('../../daemon/report/report-health.ts'),
-      import('../../lib/clock.ts'),
-    ]);
-  const state = await findStateFolder(file);
-  const store = await openExisting({ state });
+  const [{ findStateLocation, stateText }, { openExistingStore: openExisting }, { reportHealth }] = await Promise.all([
+    import('../state-location.ts'),
+    import('../open-existing-store.ts'),
+    import('../../daemon/report/report-health.ts'),
+  ]);
+  const location = await findStateLocation(file);
+  const store = await openExisting(location);
   if (store === undefined)
-    return { ok: false, checks: [{ name: 'state', ok: false, message: `no state in ${state}` }] };
+    return { ok: false, checks: [{ name: 'state', ok: false, message: `no state in ${stateText(location)}` }] };
   try {
-    return await reportHealth(store, systemClock);
+    return await reportHealth(store, store.clock);
   } finally {
     await store.close();
   }

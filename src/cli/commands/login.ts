@@ -12,18 +12,17 @@ interface Flags {
 
 async function run(name: string, flags: Flags): Promise<void> {
   const { config, problems } = await openConfig(flags.config);
-  const [{ findLogin }, { logIn }, { systemClock }, { openStore }, { LoginRegistry }] = await Promise.all([
+  const [{ findLogin }, { logIn }, { openStore }, { LoginRegistry }] = await Promise.all([
     import('../login/find-login.ts'),
     import('../login/log-in.ts'),
-    import('../../lib/clock.ts'),
     import('../../state/store.ts'),
     import('../../oauth/login-registry.ts'),
   ]);
   showProblems(problems.filter(({ where }) => where.source === name));
   const source = findLogin(config, name);
   const stop = onStop();
-  const store = await openStore(config.state, { clock: systemClock });
-  const book = new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config });
+  const store = await openStore(config.state, { database: config.stateDatabase });
+  const book = new LoginRegistry({ store, clock: store.clock, emit: () => undefined, ...config });
   // Token requests don't accept an abort signal, so closing their connections is the only way to abort them.
   stop.signal.addEventListener('abort', () => void book.close(), { once: true });
   try {

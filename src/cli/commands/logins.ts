@@ -23,7 +23,8 @@ async function list({ config: file, json }: Flags): Promise<void> {
   ]);
   const store = await openExistingStore(config);
   try {
-    const reports = await reportLogins(config.sources.values(), store, systemClock.now());
+    const now = (store?.clock ?? systemClock).now();
+    const reports = await reportLogins(config.sources.values(), store, now);
     const text = json === true ? JSON.stringify(reports.map(forMachines), undefined, 2) : textOf(reports);
     process.stdout.write(`${sanitizeOutput(text)}\n`);
   } finally {
@@ -72,14 +73,13 @@ function toneOf(state: string): Tone | undefined {
 async function revoke(name: string, _: unknown, command: Command): Promise<void> {
   const { config: file, force } = command.optsWithGlobals<Flags>();
   const { config } = await openConfig(file);
-  const [{ openStore }, { systemClock }, { LoginRegistry }, { revokeLogin }] = await Promise.all([
+  const [{ openStore }, { LoginRegistry }, { revokeLogin }] = await Promise.all([
     import('../../state/store.ts'),
-    import('../../lib/clock.ts'),
     import('../../oauth/login-registry.ts'),
     import('../login/revoke-login.ts'),
   ]);
-  const store = await openStore(config.state, { clock: systemClock });
-  const book = new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config });
+  const store = await openStore(config.state, { database: config.stateDatabase });
+  const book = new LoginRegistry({ store, clock: store.clock, emit: () => undefined, ...config });
   try {
     const said = await revokeLogin(name, { config, store, book, force: force === true });
     process.stdout.write(`${sanitizeOutput(said)}\n`);

@@ -31,8 +31,8 @@ async function run({ config: file, until, firings, json, withoutSecrets }: Flags
     import('../open-existing-store.ts'),
     import('../../daemon/plan/report-plan.ts'),
   ]);
-  const now = Date.now();
   const store = await openExistingStore(config);
+  const now = store?.clock.now() ?? Date.now();
   try {
     const report = await reportPlan({ config, store, now, until });
     process.stdout.write(

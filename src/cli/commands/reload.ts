@@ -18,12 +18,13 @@ interface Flags {
 const pollMs = 50;
 
 async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<void> {
-  const [{ findStateFolder }, { openExistingStore }] = await Promise.all([
-    import('../state-folder.ts'),
+  const [{ findStateLocation, stateText }, { openExistingStore }] = await Promise.all([
+    import('../state-location.ts'),
     import('../open-existing-store.ts'),
   ]);
-  const state = await findStateFolder(file);
-  const store = await openExistingStore({ state });
+  const location = await findStateLocation(file);
+  const state = stateText(location);
+  const store = await openExistingStore(location);
   try {
     const answer = await reload(store, { state, withinMs: waitSeconds * 1000 });
     const code = answer.faults.length === 0 ? exit.ok : exit.usage;
@@ -94,7 +95,7 @@ function noDaemon(state: string): Problem {
   return new Problem({
     code: 'RELOAD_NO_DAEMON',
     family: 'job',
-    message: 'No daemon is running for this state folder',
+    message: 'No daemon is running for this state',
     seen: state,
     next: 'start one, which then uses the current config: sluice run',
   });

@@ -11,7 +11,7 @@ interface Flags {
 
 async function run(from: string, { config: file, replace, moved }: Flags): Promise<void> {
   const [{ stateFolderOf }, { restore }] = await Promise.all([
-    import('../state-folder.ts'),
+    import('../state-location.ts'),
     import('../../state/backup/restore.ts'),
   ]);
   const state = await stateFolderOf(file);

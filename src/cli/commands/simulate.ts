@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { PastRuns } from '../../state/runs/past-runs.ts';
+import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
@@ -65,15 +66,23 @@ function spanOf({ days, from }: Pick<Flags, 'days' | 'from'>): { from: number; u
   return { from: at(first), until: at(first.add({ days })) };
 }
 
-async function pastOf({ state }: Config): Promise<ReadonlyMap<string, PastRuns>> {
-  const { readPastRuns } = await import('../../state/runs/past-runs.ts');
+async function pastOf(config: Config): Promise<ReadonlyMap<string, PastRuns>> {
+  const [{ openExistingStore }, { stateText }] = await Promise.all([
+    import('../open-existing-store.ts'),
+    import('../state-location.ts'),
+  ]);
+  let store: Store | undefined;
   try {
-    return readPastRuns(state);
+    store = await openExistingStore(config);
+    return (await store?.runStats.past()) ?? new Map();
   } catch (cause) {
     const message = `Cannot read the run history, so all jobs use default assumptions: ${(cause as Error).message}`;
     const next = 'sluice doctor';
-    showProblems([new Problem({ code: 'SIMULATE_NO_PAST', family: 'job', message, seen: state, next, cause })]);
+    const seen = stateText(config);
+    showProblems([new Problem({ code: 'SIMULATE_NO_PAST', family: 'job', message, seen, next, cause })]);
     return new Map();
+  } finally {
+    await store?.close();
   }
 }
 

@@ -15,7 +15,7 @@ async function list(flags: Flags): Promise<void> {
     import('../sanitize-output.ts'),
   ]);
   await withStore(flags, async (store, config) => {
-    const reports = await reportSources(config, store, systemClock);
+    const reports = await reportSources(config, store, store?.clock ?? systemClock);
     const text = flags.json === true ? jsonOutput(reports) : textOf(reports);
     process.stdout.write(`${sanitizeOutput(text)}\n`);
   });

@@ -28,8 +28,9 @@ async function run({ config: file, json }: Flags): Promise<void> {
   ]);
   const store = await openExistingStore(config);
   try {
-    const status = await reportStatus(config, store, systemClock);
-    const text = json === true ? jsonOutput(status) : textOf(status, systemClock.now());
+    const clock = store?.clock ?? systemClock;
+    const status = await reportStatus(config, store, clock);
+    const text = json === true ? jsonOutput(status) : textOf(status, clock.now());
     process.stdout.write(`${sanitizeOutput(text)}\n`);
   } finally {
     await store?.close();
@@ -68,7 +69,7 @@ function textOf(status: Status, now: number): string {
 function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): string {
   if (daemon === undefined) {
     const waits = jobs.some(({ next_run_at }) => next_run_at !== undefined);
-    return `No daemon is running for this state folder.${waits ? ' "sluice run" starts one.' : ''}`;
+    return `No daemon is running for this state.${waits ? ' "sluice run" starts one.' : ''}`;
   }
   const running = `The daemon (${daemon.owner}) has been running since ${instantText(daemon.since)}`;
   const stopped =

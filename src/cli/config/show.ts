@@ -32,15 +32,15 @@ export async function showActiveConfig(part: string | undefined, flags: Flags): 
 }
 
 /**
- * The config that this state folder's daemon uses; undefined if no daemon is running or the daemon hasn't recorded its
+ * The config that this state's daemon uses; undefined if no daemon is running or the daemon hasn't recorded its
  * config.
  */
 async function activeConfigOf(file: string): Promise<FoundConfig | undefined> {
-  const [{ findStateFolder }, { openExistingStore }] = await Promise.all([
-    import('../state-folder.ts'),
+  const [{ findStateLocation }, { openExistingStore }] = await Promise.all([
+    import('../state-location.ts'),
     import('../open-existing-store.ts'),
   ]);
-  const store = await openExistingStore({ state: await findStateFolder(file) });
+  const store = await openExistingStore(await findStateLocation(file));
   try {
     return store === undefined ? undefined : await readActiveConfig(store);
   } finally {

@@ -40,7 +40,7 @@ export async function logIn(given: LogInOptions): Promise<void> {
   if (login.grant === 'authorization_code') await authorize(entry, { login, store, ask: () => consent(given, entry) });
   else await authorize(entry, { login, store, ask: () => entry.tokenClient.grantAlone() });
   // The login works again, so end its hold now instead of waiting for the next attempt.
-  await new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
+  await new LoginBreaker({ store, clock: store.clock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);
   say(`Logged in${row.who === null ? '' : ` as ${printable(row.who)}`}, for ${sharing.join(', ')}.`);

@@ -1,6 +1,6 @@
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import { secretsOptions } from '../../secrets/index.ts';
-import { defaultStateFolder } from '../default-paths.ts';
+import { defaultCacheFolder, defaultStateFolder } from '../default-paths.ts';
 import { alertsSchema, ownAlertsSchema } from './alerts.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget.ts';
 import { duration, group, readAs, seconds } from './field.ts';
@@ -35,8 +35,13 @@ const name = { type: 'string', minLength: 1 } as const;
 export const topOptions = {
   version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
   state: option.text({
-    about: 'Folder for the state: unsent payloads, history, request counts. Relative to this file.',
+    about:
+      'Folder for the state: unsent payloads, history, request counts. Relative to this file. Or the URL of a PostgreSQL database, which then contains everything except payloads; see [operate.md](operate.md#state-in-postgresql).',
     default: defaultStateFolder,
+  }),
+  cache: option.text({
+    about: `Folder for payloads if \`state\` is a URL. Relative to this file. Default: ${defaultCacheFolder}.`,
+    example: '/var/lib/sluice',
   }),
   timezone: timezone(
     option.text({

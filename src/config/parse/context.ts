@@ -6,7 +6,7 @@ import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { Transform } from '../../transforms/transform.ts';
 import type { Alerts } from '../alerts.ts';
 import type { Catalog, Places } from '../catalog/catalog.ts';
-import type { Config, Destination, RetryRule, SealKeys, Source } from '../config.ts';
+import type { Config, Destination, RetryRule, SealKeys, Source, StateLocation } from '../config.ts';
 import type { Values } from '../options/field.ts';
 import type { topOptions } from '../options/settings.ts';
 import type { Document } from '../text/document.ts';
@@ -17,12 +17,11 @@ import type { ScheduleRules } from './schedule.ts';
 
 /** The file's top level. Its three maps haven't been parsed yet. */
 export interface Top
-  extends Pick<Values<typeof topOptions>, 'timezone' | 'monitor' | 'disk' | 'concurrency' | 'onStartError'> {
+  extends Pick<Values<typeof topOptions>, 'timezone' | 'monitor' | 'disk' | 'concurrency' | 'onStartError'>,
+    StateLocation {
   /** The top level as written in the file, but with variables resolved. */
   readonly part: Part;
   readonly folder: string;
-  /** Absolute path. */
-  readonly state: string;
   readonly allowCommands: boolean;
   /** Reads secrets while this config is loaded. */
   readonly secrets: SecretReader;

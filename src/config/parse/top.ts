@@ -3,15 +3,12 @@ import { isMap } from '../../lib/is-map.ts';
 import { registerSecret } from '../../lib/redact.ts';
 import type { Environment } from '../../lib/run-program.ts';
 import { option, schemaOf } from '../../sdk/option.ts';
-import { secretsOptions } from '../../secrets/index.ts';
-import { SecretReader } from '../../secrets/secret-reader.ts';
 import type { SealKeys } from '../config.ts';
 import { readWhole, readWritten, type Values } from '../options/field.ts';
-import { fits } from '../options/fits.ts';
 import { scheduleRuleOptions } from '../options/schedule.ts';
 import { topOptions } from '../options/settings.ts';
 import type { Document } from '../text/document.ts';
-import type { Faults } from '../text/faults.ts';
+import type { Fault, Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';
 import type { VariableSettings } from '../text/variable-scan.ts';
 import { type Part, partAt, readAhead, resolvePart } from '../text/variables.ts';
@@ -19,6 +16,8 @@ import { loadAlerts } from './alerts.ts';
 import type { Top } from './context.ts';
 import { loadTopGuards } from './guards.ts';
 import { defaultRetry, loadRetry } from './retry.ts';
+import { openSecrets } from './secrets.ts';
+import { readStateLocation } from './state.ts';
 import { validatePart } from './validate.ts';
 
 const named = (about: string, required?: true) =>
@@ -78,16 +77,20 @@ export async function readTop(
     validatePart(part, { schema: schemaOf({ ...topOptions, ...topMaps }), noun: 'config', faults });
   const values = readWhole(topOptions, part, faults)!;
   const alerts = loadAlerts(part, { allowCommands, faults });
+  const location = readStateLocation(values, { at: part, folder, faults, withoutSecrets });
+  const sealKeys = keysOf(values, env);
+  if (location.stateDatabase !== undefined && sealKeys.current === undefined && !withoutSecrets)
+    faults.add(withoutLoginKey);
   return {
     ...values,
     part,
     folder,
-    state: resolve(folder, values.state),
+    ...location,
     allowCommands,
     secrets,
     signal,
     withoutSecrets,
-    sealKeys: keysOf(values, env),
+    sealKeys,
     guards: loadTopGuards(partAt(part, 'guards'), faults),
     keep: { payloads: values.keep.payloads, milliseconds: values.keep.days * 86_400_000 },
     scheduleRules: readWritten(scheduleRuleOptions, partAt(part, 'schedules'), faults),
@@ -104,21 +107,14 @@ export async function readTop(
   };
 }
 
-/**
- * Parses the `secrets` section. Returns a secret reader with the section's settings. Secrets in the section itself must
- * come from elsewhere.
- */
-async function openSecrets(
-  value: unknown,
-  settings: VariableSettings,
-  faults: Faults,
-): Promise<{ secrets: SecretReader; section: Part }> {
-  const section = await resolvePart({ path: '/secrets', value }, settings, faults);
-  const isSound = section.broken.size === 0 && fits(schemaOf(secretsOptions), section.value ?? {});
-  const { folder: cwd, env, signal } = settings;
-  const given = isSound ? ((section.value ?? {}) as Record<string, unknown>) : false;
-  return { secrets: new SecretReader({ settings: given, cwd, env, signal }), section };
-}
+/** A key file would be in the cache folder, where other machines can't read it. */
+const withoutLoginKey: Fault = {
+  code: 'LOGIN_KEY_REQUIRED',
+  message: 'A state in a database requires an encryption key for logins, which all machines share',
+  path: '/state',
+  on: 'key',
+  next: `set "login_key" or the environment variable SLUICE_KEY; "openssl rand -base64 32" generates a key`,
+};
 
 function keysOf({ loginKey, formerLoginKeys: former }: Values<typeof topOptions>, env: Environment): SealKeys {
   const current = loginKey ?? env.SLUICE_KEY;

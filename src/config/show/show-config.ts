@@ -1,4 +1,5 @@
 import { isMap } from '../../lib/is-map.ts';
+import { databaseText } from '../../state/engine/state-database.ts';
 import type { Config, Source } from '../config.ts';
 import type { Making } from '../load.ts';
 import { optionsOfSource } from '../options/login.ts';
@@ -31,7 +32,7 @@ export function showConfig(config: Config, made: Making): ShownConfig {
     );
   const values = {
     ...showTop(showing),
-    state: config.state,
+    ...showState(config),
     destinations: members('destinations', config.destinations, (_, part) =>
       fillPart(part, destinationOptions, showing),
     ),
@@ -39,6 +40,11 @@ export function showConfig(config: Config, made: Making): ShownConfig {
     jobs: members('jobs', config.jobs, showJob),
   };
   return { values, from };
+}
+
+/** The state's URL is shown without the user, the password, and the files of certificates. */
+function showState({ state, stateDatabase }: Config): object {
+  return stateDatabase === undefined ? { state } : { state: databaseText(stateDatabase), cache: state };
 }
 
 type Show<T> = (one: T, part: Part, showing: Showing) => unknown;

@@ -6,6 +6,7 @@ import { redact } from '../../lib/redact.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { type Inspection, inspectState } from '../../state/backup/inspect.ts';
 import { asOwner } from '../../state/engine/folder-advice.ts';
+import { databaseText } from '../../state/engine/state-database.ts';
 import { bad, type Finding, good } from './finding.ts';
 import { examineFullness } from './fullness.ts';
 import { examineLeftovers } from './leftovers.ts';
@@ -91,7 +92,9 @@ function examinePayloads(missing: readonly string[]): Finding[] {
 }
 
 function examineState(config: Config, now: number): Finding[] {
-  const { state } = config;
+  const { state, stateDatabase } = config;
+  if (stateDatabase !== undefined)
+    return [good('state', `in ${databaseText(stateDatabase)}, with payloads in ${state}`), roomFinding(state, 0)];
   const look = inspectState(state);
   const { owed = 0, largest = 0, missing = [] } = look ?? {};
   return [

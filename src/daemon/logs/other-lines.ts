@@ -55,7 +55,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'A warning about the config; logged only at startup.',
   },
   {
-    line: 'the state folder cannot be changed while the daemon is running; restart the daemon',
+    line: 'the state cannot be moved while the daemon is running; restart the daemon',
     level: 'error',
     facts: ['now', 'asked'],
     says: 'The reload was refused.',

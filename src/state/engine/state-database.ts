@@ -23,7 +23,11 @@ export interface StateDatabaseTls {
   readonly key?: string;
 }
 
+export const defaultSchema = 'sluice';
+
 /** Describes a state's database for users, such as `postgres://db.internal:5432/sluice`: no user and no password. */
-export function databaseText({ host, port, database }: StateDatabase): string {
-  return `postgres://${host.startsWith('/') ? encodeURIComponent(host) : host}:${port}/${database}`;
+export function databaseText({ host, port, database, schema }: StateDatabase): string {
+  const address = host.includes(':') ? `[${host}]` : encodeURIComponent(host);
+  const more = schema === defaultSchema ? '' : `?schema=${schema}`;
+  return `postgres://${address}:${port}/${encodeURIComponent(database)}${more}`;
 }

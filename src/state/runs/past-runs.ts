@@ -1,7 +1,4 @@
-import { join } from 'node:path';
-import { SqliteDatabase } from '../../lib/sqlite.ts';
-import { databaseName } from '../backup/backup-files.ts';
-import { hasDatabase } from '../engine/has-database.ts';
+import type { StoreContext } from '../engine/context.ts';
 
 /** Summary of a job's last runs. The sizes and times are medians. */
 export interface PastRuns {
@@ -17,7 +14,7 @@ export interface PastRuns {
 /** How many of each job's newest runs are summarized. */
 const lookedAt = 100;
 
-interface Row {
+interface PastRunRow {
   readonly job: string;
   readonly state: string;
   readonly bytes: number;
@@ -25,32 +22,42 @@ interface Row {
   readonly milliseconds: number;
 }
 
-const newest = `
-  select job, state, coalesce(bytes, 0) as bytes, coalesce(row_count, 0) as rows,
-    coalesce((select min(owed_at) from outbox where outbox.run = recent.id), ended_at) - started_at as milliseconds
-  from (
-    select *, row_number() over (partition by job order by sequence desc) as place from runs
-    where state in ('delivered', 'unchanged', 'superseded', 'owed', 'refreshed')
-  ) as recent
-  where place <= ?`;
-
-/**
- * Reads a summary of each job's past runs from a state folder, by job name. Returns an empty map if the folder has no
- * state. Doesn't write, migrate or repair anything. Throws SQLite's error if the database can't be read.
- */
-export function readPastRuns(folder: string): Map<string, PastRuns> {
-  if (!hasDatabase(folder)) return new Map();
-  const database = new SqliteDatabase(join(folder, databaseName), { readOnly: true, busyTimeoutMs: 15_000 });
-  try {
-    const rows = database.prepare(newest).all<Row>(lookedAt);
-    return new Map([...Map.groupBy(rows, ({ job }) => job)].map(([job, runs]) => [job, summed(runs)]));
-  } finally {
-    database.close();
-  }
+/** Returns a summary of each job's past runs, by job name. */
+export async function summarizePastRuns({ db }: Pick<StoreContext, 'db'>): Promise<Map<string, PastRuns>> {
+  const rows = await db
+    .with('newest', (query) =>
+      query
+        .selectFrom('runs')
+        .select(['id', 'job', 'state', 'bytes', 'row_count', 'started_at', 'ended_at'])
+        .select(({ fn }) =>
+          fn
+            .agg<number>('row_number')
+            .over((over) => over.partitionBy('job').orderBy('sequence', 'desc'))
+            .as('nth'),
+        )
+        .where('state', 'in', ['delivered', 'unchanged', 'superseded', 'owed', 'refreshed']),
+    )
+    .with('ready', (query) =>
+      query
+        .selectFrom('outbox')
+        .groupBy('run')
+        .select('run')
+        .select(({ fn }) => fn.min('owed_at').as('owed_at')),
+    )
+    .selectFrom('newest')
+    .leftJoin('ready', 'ready.run', 'newest.id')
+    .where('nth', '<=', lookedAt)
+    .select(['job', 'state', 'bytes', 'row_count', 'started_at', 'ended_at', 'owed_at'])
+    .execute();
+  const runs = rows.map(({ job, state, bytes, row_count, started_at, ended_at, owed_at }): PastRunRow => {
+    const milliseconds = (owed_at ?? ended_at ?? started_at) - started_at;
+    return { job, state, bytes: bytes ?? 0, rows: row_count ?? 0, milliseconds };
+  });
+  return new Map([...Map.groupBy(runs, ({ job }) => job)].map(([job, own]) => [job, summed(own)]));
 }
 
 /** Summarizes a job's runs. Runs without new data have no size. If no run had new data, the sizes are 0. */
-function summed(runs: readonly Row[]): PastRuns {
+function summed(runs: readonly PastRunRow[]): PastRuns {
   const news = runs.filter(({ state }) => state !== 'unchanged');
   return {
     runs: runs.length,

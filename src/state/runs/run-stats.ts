@@ -1,5 +1,6 @@
 import { Repository } from '../engine/context.ts';
 import type { RunState } from '../tables.ts';
+import { type PastRuns, summarizePastRuns } from './past-runs.ts';
 
 /**
  * Upper limit for a run's requests, as a multiple of the median. Requests beyond it were probably caused by an outage
@@ -66,6 +67,11 @@ export class RunStats extends Repository {
       .select(({ fn }) => [fn.count<number>('job').as('runs'), fn.max('started_at').as('lastAt')])
       .execute();
     return new Map([...Map.groupBy(rows, ({ job }) => job)].map(([job, alike]) => [job, jobRunStatsOf(alike)]));
+  }
+
+  /** Returns a summary of each job's past runs, by job name. */
+  past(): Promise<Map<string, PastRuns>> {
+    return summarizePastRuns(this.context);
   }
 }
 

@@ -1,0 +1,140 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
+import type { TestServer } from '../servers/server.ts';
+import type { Home } from './home.ts';
+import { adminKey, forSuite, makeWorld, type Running, until, type World } from './world.ts';
+
+const scope = forSuite();
+let world: World;
+
+beforeAll(async () => {
+  world = await makeWorld({ scope, company: { requests_per_second: 1000 } });
+});
+
+const env = { SLUICE_KEY: 'key-for-logins-'.repeat(3) };
+let states = 0;
+
+interface Shop {
+  readonly home: Home;
+  readonly instance: string;
+  /** Runs a command; its output must not contain the database's password. */
+  sluice(...args: string[]): ReturnType<Home['sluice']>;
+  write(rows: string): Promise<unknown>;
+}
+
+/** A user with one job, whose state is in a new schema of the server. */
+async function openShop(server: TestServer, change: (url: string) => string = (url) => url): Promise<Shop> {
+  const [home, instance] = [await world.home(), await world.instance('csv')];
+  await home.config({
+    state: change(`${server.url}?schema=shop_${states++}`),
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' } },
+    jobs: {
+      orders: { source: 'files', query: { path: join(home.folder, 'orders.csv') }, format: 'csv', target: instance },
+    },
+  });
+  const sluice = async (...args: string[]) => {
+    const ended = await home.sluice(args, { env });
+    expect(`${ended.stdout}${ended.stderr}`).not.toContain(server.password);
+    return ended;
+  };
+  return { home, instance, sluice, write: (rows) => home.write('orders.csv', rows) };
+}
+
+const run = ({ home }: Shop, ...more: string[]): Running => home.start(['run', ...more], { env, serves: true });
+
+describeWithServer({ servers: 'PostgreSQL' }, 'a state in a PostgreSQL database', (server) => {
+  it('keeps what was delivered, the history and earlier payloads', async () => {
+    const shop = await openShop(server());
+    const { instance, sluice, write } = shop;
+    expect((await sluice('status')).stdout).toContain('orders');
+    await write('id\n1\n');
+    expect(await sluice('sync')).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
+    expect(await sluice('sync')).toMatchObject({ code: 0, stdout: expect.stringContaining('unchanged') });
+    await write('id\n2\n');
+    expect((await sluice('sync')).code).toBe(0);
+    expect(await world.data(instance)).toBe('id\n2\n');
+    const states = JSON.parse((await sluice('history', 'orders', '--json')).stdout) as { state: string }[];
+    expect(states.map(({ state }) => state)).toEqual(['delivered', 'unchanged', 'delivered']);
+    expect((await sluice('rollback', 'orders')).code).toBe(0);
+    expect(await world.data(instance)).toBe('id\n1\n');
+    expect((await sluice('status')).stdout).toContain('on hold');
+    expect((await sluice('explain', 'orders')).code).toBe(0);
+    expect((await sluice('resume', 'orders')).code).toBe(0);
+    expect((await sluice('sync')).code).toBe(0);
+    expect(await world.data(instance)).toBe('id\n2\n');
+    expect(await world.uploads(instance)).toHaveLength(4);
+  });
+
+  it('lets several processes run the same jobs at once, and sends each result once', async () => {
+    const shop = await openShop(server());
+    await shop.write('id\n1\n');
+    const both = await Promise.all([shop.sluice('sync'), shop.sluice('sync')]);
+    // The second one either finds the first one's run in progress or finds its result delivered.
+    const codes = both.map(({ code, stderr }) => (stderr.includes('JOB_BUSY') ? 0 : code));
+    expect(codes).toEqual([0, 0]);
+    expect(both.map(({ code }) => code)).toContain(0);
+    expect(await world.uploads(shop.instance)).toHaveLength(1);
+  });
+
+  it('runs jobs only with the folder that contains its payloads, and reports without it', async () => {
+    const shop = await openShop(server());
+    await shop.write('id\n1\n');
+    expect((await shop.sluice('sync')).code).toBe(0);
+    const place = join(shop.home.folder, 'sluice-cache');
+    await rename(place, `${place}.away`);
+    expect((await shop.sluice('history')).stdout).toContain('delivered');
+    const refused = await shop.sluice('sync');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('STATE_FOLDER_UNKNOWN') });
+    const [, id, file] = /echo (\S+) > (\S+)/.exec(refused.stderr) ?? [];
+    await writeFile(file!, `${id}\n`);
+    expect(await shop.sluice('sync')).toMatchObject({ code: 0, stdout: expect.stringContaining('unchanged') });
+  });
+
+  it('has one daemon, and a standby that takes over', async () => {
+    const shop = await openShop(server());
+    const { home, sluice } = shop;
+    const health = async () => (await sluice('health', '--json')).stdout;
+    const first = run(shop);
+    await until('the daemon to be healthy', async () => (await sluice('health')).code === 0);
+    expect(await sluice('run')).toMatchObject({ code: 2, stderr: expect.stringContaining('DAEMON_RUNNING') });
+    const second = run(shop, '--second', 'wait');
+    await until('the standby to wait', () => second.output().includes('daemon.waiting'));
+    expect(await sluice('reload')).toMatchObject({ code: 0 });
+    await shop.write('id\n1\n');
+    expect((await sluice('sync')).code).toBe(0);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await until('the standby to take over', async () => (await health()).includes(String(second.child.pid)));
+    await home.write('sluice.yaml', 'destinations: [');
+    const inEnvironment = { ...env, SLUICE_STATE: `${server().url}?schema=shop_${states - 1}` };
+    const fallback = await home.sluice(['health'], { env: inEnvironment, cwd: home.folder });
+    expect(fallback).toMatchObject({ code: 0 });
+    second.child.kill('SIGTERM');
+    expect((await second.ended).code).toBe(0);
+    expect(`${first.output()}${second.output()}`).not.toContain(server().password);
+  });
+
+  it('is described without its password, also if it cannot be opened', async () => {
+    const { sluice } = await openShop(server());
+    const shown = `postgres://127.0.0.1:${server().port}/postgres`;
+    expect((await sluice('config', 'show')).stdout).toContain(shown);
+    expect(await sluice('doctor')).toMatchObject({ stdout: expect.stringContaining(shown) });
+    expect(await sluice('check')).toMatchObject({ code: 0 });
+    expect(await sluice('backup', 'copy')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('STATE_ON_SERVER'),
+    });
+    expect(await sluice('restore', 'copy')).toMatchObject({ code: 2, stderr: expect.stringContaining(shown) });
+    const wrong = await openShop(server(), (url) => url.replace(':pg-test', ':not-pg-test'));
+    for (const command of ['sync', 'status', 'health', 'run'])
+      expect(await wrong.sluice(command)).toMatchObject({ code: expect.not.stringContaining('0') });
+    expect((await wrong.sluice('sync')).stderr).toContain('STATE_REFUSED');
+    const absent = await openShop(server(), (url) => url.replace(/:\d+\//, ':9/'));
+    expect((await absent.sluice('sync')).stderr).toContain('STATE_UNREACHABLE');
+    const mistyped = await openShop(server(), (url) => `${url}&sslmode=on`);
+    expect((await mistyped.sluice('status')).stderr).toContain('CONFIG_STATE_URL');
+  });
+});
