@@ -20,6 +20,10 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   showProblems(problems);
   const { examine } = await import('../../daemon/doctor/examine.ts');
   const findings = examine(config, { now: Date.now(), version: buildText });
+  if (config.stateDatabase !== undefined) {
+    const { examineServer } = await import('../../daemon/doctor/server.ts');
+    findings.push(...(await examineServer(config.stateDatabase)));
+  }
   if (connect === true) findings.push(...(await connectAll(config)));
   const lines = findings.flatMap(({ check, ok, message, fix }) => [
     `${ok ? 'ok ' : 'BAD'}  ${check.padEnd(18)}${message}`,

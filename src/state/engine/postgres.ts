@@ -80,7 +80,7 @@ class StatePool {
 
   constructor(database: StateDatabase, { max, ...options }: StateClientOptions & { readonly max: number }) {
     this.#options = options;
-    this.#pool = new pg.Pool({ ...poolConfig(database), max });
+    this.#pool = new pg.Pool({ ...connectionConfig(database), max });
     // The pool replaces a connection that is lost while idle. Without a listener, the loss would end the process.
     this.#pool.on('error', () => undefined);
   }
@@ -126,7 +126,8 @@ class StatePool {
   }
 }
 
-function poolConfig({ host, port, user, password = '', database, tls }: StateDatabase): pg.PoolConfig {
+/** Returns the settings for a connection to the database. */
+export function connectionConfig({ host, port, user, password = '', database, tls }: StateDatabase): pg.PoolConfig {
   return {
     host,
     port,
