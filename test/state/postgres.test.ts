@@ -176,7 +176,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     expect(await store.settings.find('a')).toBeUndefined();
   });
 
-  it('reports a lock that another process holds for too long', { timeout: 40_000 }, async () => {
+  it('reports a lock that another process holds for too long', async () => {
     const database = newDatabase();
     const store = await open(database);
     const release = await holdLock(database);
