@@ -47,6 +47,7 @@ export default defineConfig({
           exclude: others,
           isolate: false,
           globalSetup: ['test/state/state-server.ts'],
+          setupFiles: ['test/state/needs-server.ts'],
         },
       },
       {

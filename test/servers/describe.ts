@@ -67,7 +67,7 @@ export function packagesOf(missing: readonly ServerKind[]): string {
 
 /** What runs instead of the suite if the machine lacks servers; `packages` are Debian's. */
 export function reportMissing(title: string, missing: readonly string[], packages: string): void {
-  const message = `${missing.join(' and ')} not found on this machine: apt-get install ${packages}`;
+  const message = missingText(missing, packages);
   if (isCi()) {
     it(title, () => Promise.reject(new Error(message)));
     return;
@@ -76,7 +76,11 @@ export function reportMissing(title: string, missing: readonly string[], package
   it.skip(`${title} (not run: ${message})`, () => {});
 }
 
-function isCi(): boolean {
+export const missingText = (missing: readonly string[], packages: string): string =>
+  `${missing.join(' and ')} not found on this machine: apt-get install ${packages}`;
+
+/** Whether the tests run in CI, where nothing may be missing. */
+export function isCi(): boolean {
   const ci = process.env.CI;
   return ci !== undefined && ci !== '' && ci !== 'false' && ci !== '0';
 }

@@ -22,15 +22,6 @@ async function setUp() {
 }
 
 describe('runs', () => {
-  it('never share an ID, no matter how many start within one second', async () => {
-    const { store } = await setUp();
-    const ids = new Set<string>();
-    await store.transaction(async ({ runs }) => {
-      for (let n = 0; n < 12_000; n++) ids.add(await runs.begin({ job: 'orders', origin: 'schedule' }));
-    });
-    expect(ids.size).toBe(12_000);
-  });
-
   it('have a duration measured by a monotonic clock', async () => {
     const { clock, store, begin } = await setUp();
     const run = await begin('orders');

@@ -3,7 +3,10 @@ import { hasPostgres, startPostgres } from '../servers/postgres.ts';
 
 /** Starts a PostgreSQL for the states of a project's tests (`globalSetup` of Vitest). */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  if (!hasPostgres()) return undefined;
+  if (!hasPostgres()) {
+    process.stderr.write("NOT RUN: the state's tests with a PostgreSQL server: apt-get install postgresql\n");
+    return undefined;
+  }
   const { host, port, user, password, database, stop } = await startPostgres({ settings: { max_connections: '300' } });
   project.provide('stateServer', { host, port, user, password, database });
   return stop;
