@@ -5,6 +5,8 @@ export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'unt
 
 /** Maximum number of past throttles that are kept as history. */
 const maxKept = 5_000;
+/** Rows per statement. A statement can have only so many parameters, and each statement is a round trip to a server. */
+const rowsAtOnce = 500;
 
 /** Stores which jobs are throttled and which jobs were throttled in the past. */
 export class ThrottledJobs extends Repository {
@@ -20,13 +22,20 @@ export class ThrottledJobs extends Repository {
       const wanted = new Set(stretches.map(words));
       const kept = new Set(holding.map(words).filter((one) => wanted.has(one)));
       const over = holding.filter((one) => !kept.has(words(one))).map(({ sequence }) => sequence);
-      for (const sequence of over) {
-        await inside.db.updateTable('throttled_jobs').set({ ended_at: now }).where('sequence', '=', sequence).execute();
+      for (const some of chunksOf(over)) {
+        await inside.db.updateTable('throttled_jobs').set({ ended_at: now }).where('sequence', 'in', some).execute();
       }
       const fresh = stretches.filter((one) => !kept.has(words(one)));
-      for (const { job, every, says, until } of fresh) {
-        const row = { job, every, says, until, since: now, ended_at: null };
-        await inside.db.insertInto('throttled_jobs').values(row).execute();
+      for (const some of chunksOf(fresh)) {
+        const rows = some.map(({ job, every, says, until }) => ({
+          job,
+          every,
+          says,
+          until,
+          since: now,
+          ended_at: null,
+        }));
+        await inside.db.insertInto('throttled_jobs').values(rows).execute();
       }
       if (fresh.length > 0) await prune(inside);
     });
@@ -68,6 +77,10 @@ export class ThrottledJobs extends Repository {
     if (filter.job !== undefined) query = query.where('job', '=', filter.job);
     return query.execute();
   }
+}
+
+function* chunksOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < all.length; start += rowsAtOnce) yield all.slice(start, start + rowsAtOnce);
 }
 
 async function prune({ db, clock }: StoreContext): Promise<void> {
