@@ -160,6 +160,16 @@ describe('an unusable schedule', () => {
     expect(await refusal('{every: 15m, misfire: run_al}')).toMatchObject({ code: 'CONFIG_WRONG_VALUE' });
   });
 
+  it.each(['5', '0.5', 'true'])(
+    'with %s as its cron expression is reported with a fix that is valid',
+    async (written) => {
+      const told = await refusal(`{cron: ${written}}`);
+      expect(told).toMatchObject({ code: 'CONFIG_WRONG_VALUE', seen: written });
+      const [, advised] = /^write text, as in (".+")$/.exec(told.next!)!;
+      expect(await read(`{cron: ${advised}}`)).toMatchObject({ cron: JSON.parse(advised!) });
+    },
+  );
+
   it('at the top level is reported only once for all jobs', async () => {
     expect(await refusal('every 1h', 'schedules: {spread: 10 m}\n')).toMatchObject({
       line: 1,

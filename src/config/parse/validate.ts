@@ -233,13 +233,20 @@ function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
   return /^\d+(\.\d+)?$/.test(String(value)) && typeof example === 'string' && /^\d+[a-z%]$/.test(example);
 }
 
+/**
+ * Whether an option's text is a single word or a variable, like its example, so that a quoted number may be valid. It
+ * isn't valid as, for example, a cron expression, a time zone or a URL.
+ */
+const isWord = (example: unknown): boolean => typeof example !== 'string' || /^[\w.${}-]*$/.test(example);
+
 function fixOf(value: unknown, { node, quoted }: { node: JsonSchema | undefined; quoted: string }): string | undefined {
   const wantsText = [node?.type].flat().includes('string');
   const example = (node?.examples as unknown[] | undefined)?.[0];
   if (lacksUnit(value, node)) return `write it with its unit, as in ${example}`;
   if (node?.type === 'array' && typeof value === 'string' && Array.isArray(example) && quoted !== '')
     return `write a list, as in ${JSON.stringify(example)}`;
-  if (wantsText && (typeof value === 'number' || typeof value === 'boolean')) return `put it in quotes${quoted}`;
+  if (wantsText && (typeof value === 'number' || typeof value === 'boolean'))
+    return isWord(example) ? `put it in quotes${quoted}` : `write text, as in ${JSON.stringify(example)}`;
   if (typeof value !== 'string') return undefined;
   if (node?.type === 'boolean' && /^(yes|on|y)$/i.test(value)) return 'write true';
   if (node?.type === 'boolean' && /^(no|off|n)$/i.test(value)) return 'write false';
