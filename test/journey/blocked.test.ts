@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
@@ -186,6 +186,14 @@ it("the watchdog doesn't treat a suspended process as blocked by a source", asyn
   expect(existsSync(join(home.folder, 'spin'))).toBe(false);
 });
 
+/** Gives another process's session the same share of the CPU as this one's; see "autogroup" in sched(7). */
+function shareCpuWith(pid: number): void {
+  const own = '/proc/self/autogroup';
+  const [nice] = (existsSync(own) && /-?\d+$/.exec(readFileSync(own, 'utf8').trim())) || ['0'];
+  // A new session has 0 anyway.
+  if (nice !== '0') writeFileSync(`/proc/${pid}/autogroup`, nice);
+}
+
 /** Lets a process's main thread have at most a tenth of a CPU; its other threads are unaffected. */
 function starve(pid: number): () => void {
   const [cpu] = /(?<=Cpus_allowed_list:\s+)\d+/.exec(readFileSync('/proc/self/status', 'utf8'))!;
@@ -197,6 +205,7 @@ function starve(pid: number): () => void {
     for (const rival of rivals) rival.kill('SIGKILL');
   };
   forTest(end);
+  for (const rival of rivals) shareCpuWith(rival.pid!);
   execFileSync('taskset', ['-p', '-c', cpu, String(pid)]);
   setPriority(pid, 19);
   return end;
