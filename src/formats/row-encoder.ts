@@ -22,6 +22,8 @@ export interface Framing {
   readonly frames: readonly ColumnFrame[];
   /** Replaces `frames` for the first row only. */
   readonly firstFrames?: readonly ColumnFrame[];
+  /** Matches a character that the format can't represent in a column name. Absent if the names aren't written. */
+  readonly notInNames?: RegExp;
   /** The counter of the writers that replace characters. */
   readonly replaced?: ReplacedBytes;
   readonly begin: Constant;
@@ -49,10 +51,14 @@ export class RowEncoder implements Encoder {
 
   constructor(framing: Framing) {
     this.#framing = framing;
-    const { firstFrames, frames, firstLead, lead, tail } = framing;
+    const { columns, notInNames, firstFrames, frames, firstLead, lead, tail } = framing;
     this.#first = new RowLoop(firstFrames ?? frames, { lead: firstLead, tail });
     this.#others = new RowLoop(frames, { lead, tail });
-    this.#staging = framing.columns.map(
+    for (const { name } of columns) {
+      const codePoint = notInNames?.exec(name)?.[0].codePointAt(0);
+      if (codePoint !== undefined) this.replaced.addName(name, codePoint);
+    }
+    this.#staging = columns.map(
       (column, c) => new ValueBuffer(column, { check: framing.frames[c]!.check, replaced: this.replaced }),
     );
   }

@@ -97,7 +97,7 @@ export class MergeRun {
 
   /** A warning about replaced characters; undefined if there were none. */
   get replaced(): RunWarning | undefined {
-    return this.#writer?.replaced.warning;
+    return this.#writer?.replaced.warnings[0];
   }
 
   /** Call this before the first row. */

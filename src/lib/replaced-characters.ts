@@ -18,6 +18,8 @@ export interface ReplacedCharacter {
 export class ReplacedCharacters {
   #count = 0;
   #first: ReplacedCharacter | undefined;
+  /** Column names with replaced characters, and the first such character of each. */
+  readonly #names = new Map<string, number>();
 
   /** Counts replaced characters. `first` is called only for the first one. */
   add(count: number, first: () => ReplacedCharacter): void {
@@ -26,23 +28,45 @@ export class ReplacedCharacters {
     this.#first ??= first();
   }
 
-  /** A warning about the replaced characters; undefined if there were none. */
-  get warning(): RunWarning | undefined {
-    if (this.#first === undefined) return undefined;
-    const { codePoint, row, column } = this.#first;
-    const code = codePoint.toString(16).toUpperCase().padStart(4, '0');
+  /** Counts a column name with a replaced character. Each name counts once. */
+  addName(name: string, codePoint: number): void {
+    if (!this.#names.has(name)) this.#names.set(name, codePoint);
+  }
+
+  /** Warnings about the replaced characters: one for all values, and one for each column name. */
+  get warnings(): readonly RunWarning[] {
+    const names = [...this.#names].map(([name, codePoint]) => nameWarning(name, codePoint));
+    return this.#first === undefined ? names : [this.#valueWarning(this.#first), ...names];
+  }
+
+  #valueWarning({ codePoint, row, column }: ReplacedCharacter): RunWarning {
     const what = this.#count === 1 ? '1 character' : `${this.#count} characters`;
     return {
       code: 'CHARACTERS_REPLACED',
       message: `${what} that UTF-8 or XML cannot represent became U+FFFD; the first one is in row ${row}, column ${JSON.stringify(column)}`,
-      seen: `U+${code}`,
+      seen: codeText(codePoint),
       next: 'clean the values at the source or with a transform; csv and json support control characters',
       replaced: true,
     };
   }
 }
 
-/** The unpaired surrogates in a string, which UTF-8 can't encode. */
+function nameWarning(name: string, codePoint: number): RunWarning {
+  return {
+    code: 'CHARACTERS_REPLACED',
+    message: `a character that UTF-8 or XML cannot represent was replaced in the column name ${JSON.stringify(name)}`,
+    seen: codeText(codePoint),
+    next: 'rename the column at the source or with an alias in the query',
+    replaced: true,
+  };
+}
+
+const codeText = (codePoint: number): string => `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** Matches an unpaired surrogate, which UTF-8 can't encode. */
+export const loneSurrogate = /\p{Cs}/u;
+
+/** The unpaired surrogates in a string. */
 export function loneSurrogates(text: string): readonly string[] {
   return text.isWellFormed() ? [] : (text.match(/\p{Cs}/gu) ?? []);
 }

@@ -6,7 +6,15 @@ import xml from '../../src/formats/all/xml.ts';
 import type { Format } from '../../src/formats/format.ts';
 import { formats } from '../../src/formats/index.ts';
 import { RunWarnings } from '../../src/lib/run-warnings.ts';
-import { type Connector, readRecords, recordOptions, type Value, withDefaults } from '../../src/sdk/index.ts';
+import {
+  batchOf,
+  type Column,
+  type Connector,
+  readRecords,
+  recordOptions,
+  type Value,
+  withDefaults,
+} from '../../src/sdk/index.ts';
 import { guardsOf } from '../config/fixtures.ts';
 import { inputOf } from '../sdk/inputs.ts';
 import { transformById } from '../transforms/rig.ts';
@@ -31,12 +39,12 @@ async function warningsOf(
 }
 
 /** A source whose strings come from a json document. */
-function jsonConnector(document: string): Connector {
+function jsonConnector(document: string, found: readonly Column[] = columns): Connector {
   return connectorOf(async function* ({ warn }) {
     const settings = { ...withDefaults(recordOptions, {}), format: 'json' as const, warn };
     const { batches } = await readRecords([inputOf(document)], settings);
-    for await (const batch of batches) yield { ...batch, columns };
-  });
+    for await (const batch of batches) yield { ...batch, columns: found };
+  }, found);
 }
 
 const halves: readonly (readonly Value[])[] = [
@@ -112,3 +120,42 @@ test.each([undefined, 2])(
     expect(clean).toMatchObject({ list: [], refusal: undefined });
   },
 );
+
+const integers = (...names: readonly string[]): Column[] => names.map((name) => ({ name, type: 'integer' }));
+const saidOfName = (name: string, seen: string) => ({
+  code: 'CHARACTERS_REPLACED',
+  message: `a character that UTF-8 or XML cannot represent was replaced in the column name ${JSON.stringify(name)}`,
+  seen,
+  next: expect.any(String),
+  replaced: true,
+});
+
+/** A source whose keys contain lone surrogates, once at the top level and once in a nested object's key. */
+const oddKeys = jsonConnector(
+  '[{"id":1,"x\\ud83d":2,"\\udc00":{"y":3}},{"id":1,"x\\ud83d":2,"\\udc00":{"y":3}}]',
+  integers('id', 'x\ufffd', '\ufffd.y'),
+);
+/** A source that returns such names as JavaScript strings. */
+const odd = integers('id', 'x\ud83d', 'a\u0001');
+const oddNames = connectorOf(async function* () {
+  yield batchOf(odd, [[1, 2, 3]]);
+}, odd);
+
+test.each(formats)('each column name with a replaced character is reported once in $id output', async (format) => {
+  expect((await warningsOf(oddKeys, { format })).list).toEqual([
+    saidOfName('x\ufffd', 'U+D83D'),
+    saidOfName('\ufffd.y', 'U+DC00'),
+  ]);
+  expect((await warningsOf(oddNames, { format })).list).toEqual([
+    saidOfName('x\ud83d', 'U+D83D'),
+    ...(format.id === 'xml' ? [saidOfName('a\u0001', 'U+0001')] : []),
+  ]);
+});
+
+test('a job with `guards: {exact: true}` rejects a result with a replaced character in a column name', async () => {
+  for (const connector of [oddKeys, oddNames]) {
+    const { refusal, left } = await warningsOf(connector, { format: csv, guards: { exact: true } });
+    expect(refusal).toMatchObject({ code: 'CHARACTERS_REPLACED', family: 'job' });
+    expect(left).toEqual([]);
+  }
+});

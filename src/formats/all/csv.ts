@@ -1,3 +1,4 @@
+import { loneSurrogate } from '../../lib/replaced-characters.ts';
 import type { Column, ColumnType } from '../../sdk/column.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { type CellWriter, plain } from '../cell-writer.ts';
@@ -84,7 +85,7 @@ function framing(columns: readonly Column[], given: CsvOptions): Framing {
     frames: columns.map(({ type }, c) =>
       frame(c, given, { cells: csvCells({ separators: [delimiter], nullText }), type }),
     ),
-    ...(header ? {} : { firstFrames: careful }),
+    ...(header ? { notInNames: loneSurrogate } : { firstFrames: careful }),
     begin: constant(begin),
     firstLead: nothing,
     lead: nothing,

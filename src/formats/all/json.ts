@@ -1,3 +1,4 @@
+import { loneSurrogate } from '../../lib/replaced-characters.ts';
 import { option } from '../../sdk/option.ts';
 import { constant } from '../constant.ts';
 import { defineFormat } from '../format.ts';
@@ -26,6 +27,7 @@ export default defineFormat({
     new RowEncoder({
       columns,
       frames: memberFrames(columns, given.exact_numbers),
+      notInNames: loneSurrogate,
       begin: constant(''),
       firstLead: constant('[\n{'),
       lead: constant(',\n{'),

@@ -1,3 +1,4 @@
+import { loneSurrogate } from '../../lib/replaced-characters.ts';
 import { constant } from '../constant.ts';
 import { defineFormat } from '../format.ts';
 import { memberFrames } from '../json-frames.ts';
@@ -17,6 +18,7 @@ export default defineFormat({
     new RowEncoder({
       columns,
       frames: memberFrames(columns, 'number'),
+      notInNames: loneSurrogate,
       begin: constant(''),
       firstLead: constant('{'),
       lead: constant('{'),

@@ -6,7 +6,7 @@ import { defineFormat } from '../format.ts';
 import { writtenNames } from '../names.ts';
 import { type Framing, RowEncoder } from '../row-encoder.ts';
 import { replacedInXml, xmlCells } from '../xml-cells.ts';
-import { elementName } from '../xml-names.ts';
+import { elementName, notInXml } from '../xml-names.ts';
 
 const namePattern = '^(?![Xx][Mm][Ll])[A-Za-z_][A-Za-z0-9_.-]{0,199}$';
 
@@ -47,6 +47,7 @@ function framing(columns: readonly Column[], { root, row }: OptionValues<typeof 
       writer: escaped.has(type) ? xmlCells : plain,
       valueWriter: xmlCells,
     })),
+    notInNames: notInXml,
     replaced: replacedInXml,
     begin: constant(`<?xml version="1.0" encoding="UTF-8"?>\n<${root}>\n`),
     firstLead: open,

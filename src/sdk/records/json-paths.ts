@@ -36,6 +36,8 @@ export interface PathNode {
   readonly index: number;
   /** Children by the key's UTF-8 bytes, decoded as latin1. */
   readonly byKey: Map<string, PathNode>;
+  /** The first lone surrogate that a key of this path contained, which became U+FFFD. */
+  lone: number | undefined;
   /** Kinds seen so far. */
   seen: number;
   /** True if objects at this path are flattened into columns; otherwise, they're kept as JSON. */
@@ -104,6 +106,7 @@ export class JsonPaths {
       children: [],
       index: 0,
       byKey: new Map(),
+      lone: undefined,
       seen: 0,
       descend: depth <= this.#flatten,
       slot: -1,

@@ -72,7 +72,7 @@ export class JsonReader implements RecordReader {
     try {
       yield* this.#batches(all, columns);
     } finally {
-      if (this.#replaced.warning !== undefined) this.#settings.warn?.(this.#replaced.warning);
+      for (const warning of this.#replaced.warnings) this.#settings.warn?.(warning);
     }
   }
 
