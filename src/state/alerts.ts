@@ -1,3 +1,4 @@
+import { chunksOf } from './engine/chunks.ts';
 import { inTransaction, Repository, type StoreContext } from './engine/context.ts';
 import { Settings } from './settings.ts';
 import type { AlertGroupRow, AlertMessageRow, AlertRow } from './tables.ts';
@@ -36,8 +37,6 @@ export interface ChannelRecord {
 const maxWaiting = 200;
 /** Maximum number of settled messages that are kept as history. */
 const keptMessages = 500;
-/** Number of rows per insert. SQLite limits the number of bound values in a statement. */
-const rowsAtOnce = 1_000;
 
 /** Stores the open alerts, what was already reported about them, and the messages that are owed to channels. */
 export class AlertRecords extends Repository {
@@ -189,8 +188,8 @@ export class AlertRecords extends Repository {
     if (fresh.length === 0) return known;
     const since = Math.round(this.context.clock.now());
     await inTransaction(this.context, async ({ db }) => {
-      for (let at = 0; at < fresh.length; at += rowsAtOnce) {
-        const values = fresh.slice(at, at + rowsAtOnce).map((job) => ({ job, since }));
+      for (const jobs of chunksOf(fresh)) {
+        const values = jobs.map((job) => ({ job, since }));
         await db
           .insertInto('alert_watches')
           .values(values)

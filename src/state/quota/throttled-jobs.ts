@@ -1,3 +1,4 @@
+import { chunksOf } from '../engine/chunks.ts';
 import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import type { ThrottledJobRow } from '../tables.ts';
 
@@ -5,8 +6,6 @@ export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'unt
 
 /** Maximum number of past throttles that are kept as history. */
 const maxKept = 5_000;
-/** Rows per statement. A statement can have only so many parameters, and each statement is a round trip to a server. */
-const rowsAtOnce = 500;
 
 /** Stores which jobs are throttled and which jobs were throttled in the past. */
 export class ThrottledJobs extends Repository {
@@ -77,10 +76,6 @@ export class ThrottledJobs extends Repository {
     if (filter.job !== undefined) query = query.where('job', '=', filter.job);
     return query.execute();
   }
-}
-
-function* chunksOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < all.length; start += rowsAtOnce) yield all.slice(start, start + rowsAtOnce);
 }
 
 async function prune({ db, clock }: StoreContext): Promise<void> {
