@@ -63,7 +63,7 @@ function taken(folder: string, file: string): Problem {
     family: 'config',
     message: 'The cache folder belongs to another state',
     seen: join(folder, file),
-    next: 'set "cache" to another folder, or move this folder away if its state is no longer used',
+    next: 'set "cache" to another folder, or move this folder away if its state is not needed',
   });
 }
 

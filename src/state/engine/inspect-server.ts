@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { databaseProblem } from './database-problem.ts';
 import { connectionConfig } from './postgres.ts';
+import { type ServerSample, sampleQuery } from './state-client.ts';
 import type { StateDatabase } from './state-database.ts';
 
 /** The result of inspecting the server of a state's database. Nothing is written. */
@@ -83,9 +84,7 @@ async function timesOf(client: pg.Client): Promise<Pick<ServerInspection, 'round
   const trips: { ms: number; difference: number }[] = [];
   for (let i = 0; i < 10; i++) {
     const [began, at] = [performance.now(), Date.now()];
-    const { rows } = await client.query<{ now: number }>(
-      'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
-    );
+    const { rows } = await client.query<ServerSample>(sampleQuery);
     const ms = performance.now() - began;
     trips.push({ ms, difference: rows[0]!.now - at - ms / 2 });
   }

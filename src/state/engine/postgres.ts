@@ -42,7 +42,7 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
     clock,
     processes: serverProcesses(() => boot),
     async hasMigrations(at) {
-      const name = sql<string | null>`to_regclass(${`${quoted(schema)}.migrations`})::text`;
+      const name = sql<string | null>`to_regclass(${`${pg.escapeIdentifier(schema)}.migrations`})::text`;
       const { rows } = await sql<{ name: string | null }>`select ${name} as name`.execute(at);
       return rows[0]?.name != null;
     },
@@ -153,5 +153,3 @@ const numbers: ReadonlySet<number> = new Set([20, 1700]);
 /** These pools alone parse numbers, because the connector for databases shares the driver's global settings. */
 const typeParser: typeof pg.types.getTypeParser = (oid: number) =>
   numbers.has(oid) ? Number : pg.types.getTypeParser(oid);
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
