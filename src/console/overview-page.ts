@@ -1,8 +1,9 @@
 import type { Condition } from '../daemon/conditions/condition.ts';
 import { affectedJobs, headlineOf } from '../daemon/conditions/headline.ts';
 import type { Explanation } from '../daemon/explain/explain-links.ts';
+import type { JobStatus } from '../daemon/report/job-status.ts';
 import type { AccountStatus } from '../daemon/report/report-accounts.ts';
-import type { JobStatus, Status } from '../daemon/report/report-status.ts';
+import type { Status } from '../daemon/report/report-status.ts';
 import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { instantText } from '../lib/time-text.ts';

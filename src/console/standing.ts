@@ -1,5 +1,6 @@
 import { affectedJobs } from '../daemon/conditions/headline.ts';
-import type { JobStatus, Status } from '../daemon/report/report-status.ts';
+import type { JobStatus } from '../daemon/report/job-status.ts';
+import type { Status } from '../daemon/report/report-status.ts';
 
 /**
  * How urgent a job is. `bad`: the job needs attention. `wait`: the state is intended or resolves by itself. `idle`:

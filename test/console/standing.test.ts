@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { signs, standingsOf } from '../../src/console/standing.ts';
 import type { Condition } from '../../src/daemon/conditions/condition.ts';
-import type { JobStatus } from '../../src/daemon/report/report-status.ts';
+import type { JobStatus } from '../../src/daemon/report/job-status.ts';
 
 const ran = { run: 'r1', state: 'delivered', started_at: 0, rows: 1, code: null, message: null };
 const payload = { bytes: 1, rows: 1, since: 0, attempts: 0, code: null, message: null };

@@ -1,10 +1,15 @@
 import type { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import type { Loaded } from '../../config/load.ts';
 import type { Condition } from '../../daemon/conditions/condition.ts';
 import { affectedJobs, headlineOf } from '../../daemon/conditions/headline.ts';
+import type { JobStatus } from '../../daemon/report/job-status.ts';
 import type { AccountStatus } from '../../daemon/report/report-accounts.ts';
-import type { JobStatus, Status } from '../../daemon/report/report-status.ts';
+import type { Status } from '../../daemon/report/report-status.ts';
+import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, openConfig, showProblems } from '../config-file.ts';
+import { configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
+import { daemonText } from '../daemon-text.ts';
 import { exit } from '../exit.ts';
 import { countText, durationText, instantText } from '../format.ts';
 import { jsonOutput } from '../json-output.ts';
@@ -18,7 +23,19 @@ interface Flags {
 }
 
 async function run({ config: file, json }: Flags): Promise<void> {
-  const { config, problems } = await openConfig(file);
+  const faults: Problem[] = [];
+  const show: ShowProblems = (problems, level) =>
+    level === 'error' ? void faults.push(...problems) : showProblems(problems, level);
+  const loaded = await openConfig(file, show).catch((thrown: unknown) => {
+    if (faults.length === 0) throw thrown;
+  });
+  if (loaded !== undefined) return showStatus(loaded, json);
+  const { statusWithoutConfig } = await import('../status-without-config.ts');
+  process.stdout.write(`${sanitizeOutput(await statusWithoutConfig(file, { faults, json: json === true }))}\n`);
+  process.exitCode = exit.usage;
+}
+
+async function showStatus({ config, problems }: Loaded & { config: Config }, json: true | undefined): Promise<void> {
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;
   const [{ openExistingStore }, { reportStatus }, { systemClock }] = await Promise.all([
@@ -40,6 +57,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
 function textOf(status: Status, now: number): string {
   const { conditions, daemon, jobs, left_out, accounts } = status;
   const fires = daemon !== undefined && daemon.stopped === undefined;
+  const waits = daemon === undefined && jobs.some(({ next_run_at }) => next_run_at !== undefined);
   const table = renderTable(
     [
       { title: 'job' },
@@ -53,7 +71,7 @@ function textOf(status: Status, now: number): string {
     { widest: 70, paper: process.stdout },
   );
   return [
-    daemonText(daemon, jobs),
+    `${daemonText(daemon)}${waits ? ' "sluice run" starts one.' : ''}`,
     '',
     ...(jobs.length === 0 ? [] : [table, '']),
     `${headlineOf(conditions, [...jobs.map(({ job }) => job), ...left_out])}.`,
@@ -64,29 +82,6 @@ function textOf(status: Status, now: number): string {
     ...explainText([...affectedJobs(conditions, 'error')].filter((job) => !left_out.includes(job))),
     ...(accounts.length === 0 ? [] : ['', ...accounts.map(accountText)]),
   ].join('\n');
-}
-
-function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): string {
-  if (daemon === undefined) {
-    const waits = jobs.some(({ next_run_at }) => next_run_at !== undefined);
-    return `No daemon is running for this state.${waits ? ' "sluice run" starts one.' : ''}`;
-  }
-  const running = `The daemon (${daemon.owner}) has been running since ${instantText(daemon.since)}`;
-  const stopped =
-    daemon.stopped === undefined
-      ? ''
-      : `, but its scheduler has stopped: ${printable(daemon.stopped)}. Restart the daemon`;
-  const config = configText(daemon.config);
-  return `${running}${stopped}.${config}`;
-}
-
-function configText(config: NonNullable<Status['daemon']>['config']): string {
-  if (config === undefined) return '';
-  const { at, differs, refused } = config;
-  if (refused !== undefined) return ` It uses the config that it loaded at ${instantText(at)}.`;
-  return differs
-    ? ` It uses the config that it loaded at ${instantText(at)}; the file has been edited since: run "sluice check", then "sluice reload".`
-    : '';
 }
 
 /**

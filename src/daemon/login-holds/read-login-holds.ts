@@ -6,7 +6,7 @@ import { LoginBreaker } from './login-breaker.ts';
 
 /** Returns the login holds for a config's sources, by source name. */
 export async function readLoginHolds(
-  config: Config,
+  config: Pick<Config, 'folder' | 'sealKeys' | 'sources'>,
   store: Store,
   clock: Clock,
 ): Promise<ReadonlyMap<string, LoginHoldRow>> {

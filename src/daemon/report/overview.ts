@@ -18,6 +18,9 @@ const beginningMs = 60_000;
 
 export type Silence = NonNullable<SourceCheck['trouble']> & { readonly at: number };
 
+/** The parts of a config that an overview needs. */
+export type OverviewConfig = Pick<Config, 'destinations' | 'folder' | 'jobs' | 'sealKeys' | 'sources'>;
+
 /** The state of all jobs, read from the store at one time. All instants are in epoch milliseconds. */
 export interface Overview {
   readonly now: number;
@@ -72,7 +75,7 @@ export interface Overview {
  * Reads the store once for all jobs. The number of queries is small and doesn't depend on the number of jobs. Without a
  * store, no job has run yet.
  */
-export async function readOverview(config: Config, store: Store | undefined, clock: Clock): Promise<Overview> {
+export async function readOverview(config: OverviewConfig, store: Store | undefined, clock: Clock): Promise<Overview> {
   const now = clock.now();
   const accounts = await reportAccounts(config, store, clock);
   if (store === undefined) return nothingYet(now, accounts);
@@ -145,7 +148,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
 
 /** The next firings of all jobs, and the reasons why firings are blocked. */
 async function readFirings(
-  config: Config,
+  config: OverviewConfig,
   store: Store,
   clock: Clock,
 ): Promise<Pick<Overview, 'loginHolds'> & Record<'next' | 'waiting', (job: Job) => number | undefined>> {
@@ -164,7 +167,7 @@ async function readFirings(
 
 /** If a run has read the source since the failed check, the check's result no longer counts. */
 function silencesIn(
-  { jobs }: Config,
+  { jobs }: OverviewConfig,
   { checks, lasts }: { checks: ReadonlyMap<string, SourceCheck>; lasts: readonly RunRow[] },
 ): Overview['silence'] {
   const readAt = new Map<string, number>();

@@ -25,7 +25,7 @@ export interface AccountStatus {
 
 /** Reports the remaining requests of each account in a config. Without a store, no requests have been used yet. */
 export async function reportAccounts(
-  { destinations }: Config,
+  { destinations }: Pick<Config, 'destinations'>,
   store: Store | undefined,
   clock: Clock,
 ): Promise<AccountStatus[]> {
