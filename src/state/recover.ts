@@ -44,10 +44,11 @@ export async function recover(store: Store): Promise<RecoverResult> {
  * Closes the runs that dead processes left open, and returns these runs. Does all of this in one transaction, because
  * there is usually nothing to write.
  */
-async function closeDead({ runs, retries, leases }: Repositories): Promise<RunRow[]> {
+async function closeDead({ runs, retries, leases, processSettings }: Repositories): Promise<RunRow[]> {
   const interrupted = await runs.interruptOrphans();
   await retries.giveUpOrphans();
   await leases.removeDead();
+  await processSettings.removeDead();
   return interrupted;
 }
 

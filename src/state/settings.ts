@@ -36,7 +36,17 @@ export class Settings extends Repository {
 
   /** Returns all settings whose names start with `prefix`. */
   async below(prefix: string): Promise<readonly { readonly name: string; readonly value: string }[]> {
-    const rows = this.context.db.selectFrom('settings').select(['name', 'value']);
-    return rows.where('name', '>=', prefix).where('name', '<', `${prefix}\uffff`).orderBy('name').execute();
+    return this.#below(prefix).select(['name', 'value']).execute();
+  }
+
+  /** Returns the names of all settings whose names start with `prefix`. */
+  async namesBelow(prefix: string): Promise<readonly string[]> {
+    const rows = await this.#below(prefix).select('name').execute();
+    return rows.map(({ name }) => name);
+  }
+
+  #below(prefix: string) {
+    const rows = this.context.db.selectFrom('settings').where('name', '>=', prefix);
+    return rows.where('name', '<', `${prefix}\uffff`).orderBy('name');
   }
 }

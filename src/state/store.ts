@@ -28,6 +28,7 @@ import { Resends } from './outbox/resends.ts';
 import { Targets } from './outbox/targets.ts';
 import { ProcessHeartbeats } from './processes/heartbeats.ts';
 import { Leases } from './processes/leases.ts';
+import { ProcessSettings } from './processes/process-settings.ts';
 import type { Processes } from './processes/processes.ts';
 import { AccountHistory } from './quota/account-history.ts';
 import { Accounts } from './quota/accounts.ts';
@@ -60,6 +61,7 @@ const repositories = {
   outbox: Outbox,
   heartbeats: ProcessHeartbeats,
   payloads: PayloadFiles,
+  processSettings: ProcessSettings,
   quarantine: Quarantine,
   accountHistory: AccountHistory,
   quota: Quota,

@@ -13,9 +13,10 @@ import type { Store } from '../../state/store.ts';
 const deflate = promisify(zlib.deflate);
 const inflate = promisify(zlib.inflate);
 
-const takenName = 'daemon.config';
-const refusedName = 'daemon.config.refused';
-const shownName = 'daemon.config.shown';
+// Names of the process's settings.
+const takenName = 'config';
+const refusedName = 'config.refused';
+const shownName = 'config.shown';
 
 /** The file that a daemon's active config was read from, and the hash of the file's text. */
 export interface ConfigRecord {
@@ -58,7 +59,6 @@ export interface ActiveRecord {
   readonly refused?: RejectedConfig;
 }
 
-type Owned<T> = T & { readonly owner: string };
 type RecordContext = { readonly store: Store; readonly clock: Clock };
 
 /** Reads a config's text from disk. Call this before loading the config, so that no later edit is missed. */
@@ -89,11 +89,10 @@ export async function prepareRecord(
 
 /** Records this process's active config, so that commands in other processes can read it. */
 export async function saveRecord({ shown, ...note }: PreparedRecord, { store, clock }: RecordContext): Promise<void> {
-  const { self: owner } = store.processes;
-  const taken: Owned<Omit<ActiveRecord, 'differs'>> = { ...note, owner, at: clock.now() };
-  await store.transaction(async ({ settings }) => {
-    await settings.set(takenName, redact(JSON.stringify(taken)));
-    await settings.set(shownName, JSON.stringify({ owner, packed: shown }));
+  const taken: Omit<ActiveRecord, 'differs'> = { ...note, at: clock.now() };
+  await store.transaction(async ({ processSettings }) => {
+    await processSettings.set(takenName, redact(JSON.stringify(taken)));
+    await processSettings.set(shownName, shown);
   });
 }
 
@@ -103,9 +102,8 @@ export async function saveRejection(
   { store, clock }: RecordContext,
   problems: readonly Problem[],
 ): Promise<void> {
-  const { self: owner } = store.processes;
-  const refusal: Owned<RejectedConfig> = { ...note, owner, at: clock.now(), faults: problems.map(recordedFault) };
-  await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
+  const refusal: RejectedConfig = { ...note, at: clock.now(), faults: problems.map(recordedFault) };
+  await store.processSettings.set(refusedName, redact(JSON.stringify(refusal)));
 }
 
 /** A config error in its stored form. */
@@ -115,9 +113,11 @@ export function recordedFault({ code, message, where, next }: Problem): Recorded
 
 /** Returns the active config of the daemon `owner`; undefined if it's unknown. */
 export async function readRecord(store: Store, owner: string): Promise<ActiveRecord | undefined> {
-  const taken = await findOwned<Omit<ActiveRecord, 'differs'>>(store, { name: takenName, owner });
-  if (taken === undefined) return undefined;
-  const refused = await findOwned<RejectedConfig>(store, { name: refusedName, owner });
+  const text = await store.processSettings.find(takenName, owner);
+  if (text === undefined) return undefined;
+  const taken = JSON.parse(text) as Omit<ActiveRecord, 'differs'>;
+  const refusal = await store.processSettings.find(refusedName, owner);
+  const refused = refusal === undefined ? undefined : (JSON.parse(refusal) as RejectedConfig);
   return {
     ...taken,
     differs: (await recordOf(taken.file)).sha256 !== taken.sha256,
@@ -127,18 +127,8 @@ export async function readRecord(store: Store, owner: string): Promise<ActiveRec
 
 /** Returns the complete effective config of the daemon `owner`. */
 export async function readShownConfig(store: Store, owner: string): Promise<ShownConfig | undefined> {
-  const found = await findOwned<{ readonly packed: string }>(store, { name: shownName, owner });
-  if (found === undefined) return undefined;
-  const text = await inflate(Buffer.from(found.packed, 'base64'));
+  const packed = await store.processSettings.find(shownName, owner);
+  if (packed === undefined) return undefined;
+  const text = await inflate(Buffer.from(packed, 'base64'));
   return JSON.parse(text.toString('utf8')) as ShownConfig;
-}
-
-async function findOwned<T extends object>(
-  store: Store,
-  { name, owner }: { name: string; owner: string },
-): Promise<T | undefined> {
-  const text = await store.settings.find(name);
-  if (text === undefined) return undefined;
-  const { owner: author, ...kept } = JSON.parse(text) as Owned<T>;
-  return author === owner ? (kept as unknown as T) : undefined;
 }

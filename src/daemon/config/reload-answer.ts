@@ -3,7 +3,8 @@ import type { Store } from '../../state/store.ts';
 import type { RecordedFault } from './config-record.ts';
 
 const askedName = 'daemon.reload.asked';
-const answerName = 'daemon.reload';
+/** Name of the process's setting that contains its last answer. */
+const answerName = 'reload';
 
 /** A reload's stored result. */
 export interface ReloadAnswer {
@@ -35,7 +36,7 @@ export async function newestRequest(store: Store): Promise<number> {
 
 /** Stores a reload's result. */
 export async function answerReload(answer: ReloadAnswer, store: Store): Promise<void> {
-  await store.settings.set(answerName, redact(JSON.stringify({ owner: store.processes.self, ...answer })));
+  await store.processSettings.set(answerName, redact(JSON.stringify(answer)));
 }
 
 /** Returns the response of the process `owner` to this request or a later one; undefined if there's no response yet. */
@@ -43,8 +44,7 @@ export async function answerTo(
   asked: number,
   { store, owner }: { readonly store: Store; readonly owner: string },
 ): Promise<ReloadAnswer | undefined> {
-  const text = await store.settings.find(answerName);
-  if (text === undefined) return undefined;
-  const { owner: author, ...answer } = JSON.parse(text) as ReloadAnswer & { owner: string };
-  return author === owner && answer.asked >= asked ? answer : undefined;
+  const text = await store.processSettings.find(answerName, owner);
+  const answer = text === undefined ? undefined : (JSON.parse(text) as ReloadAnswer);
+  return answer !== undefined && answer.asked >= asked ? answer : undefined;
 }

@@ -16,8 +16,8 @@ const intervalMs = 10_000;
  * heartbeat.
  */
 const maxMissed = 3;
-/** Name of the state's setting that contains the last heartbeat. */
-const settingName = 'daemon.heartbeat';
+/** Name of the process's setting that contains its last heartbeat. */
+const settingName = 'heartbeat';
 
 /** Whether the schedules are running, and a sentence that explains it. */
 export interface Liveness {
@@ -27,7 +27,6 @@ export interface Liveness {
 
 /** The heartbeat in the form that is stored for other processes. */
 interface StoredLiveness extends Liveness {
-  readonly owner: string;
   readonly wall: number;
   readonly monotonic: number;
 }
@@ -97,11 +96,10 @@ export class Heartbeat {
     this.#wasTicking = liveness.ticking;
     const written: StoredLiveness = {
       ...liveness,
-      owner: store.processes.self,
       wall: clock.now(),
       monotonic: clock.monotonic(),
     };
-    await store.settings.set(settingName, JSON.stringify(written)).finally(() => this.#noteWritable());
+    await store.processSettings.set(settingName, JSON.stringify(written)).finally(() => this.#noteWritable());
   }
 
   #noteWritable(): void {
@@ -121,9 +119,9 @@ export async function readHeartbeat(
   store: Store,
   { owner, clock }: { owner: string; clock: Clock },
 ): Promise<Liveness> {
-  const text = await store.settings.find(settingName);
-  const written = text === undefined ? undefined : (JSON.parse(text) as StoredLiveness);
-  if (written?.owner !== owner) return { ticking: false, message: 'the daemon has not started its schedules yet' };
+  const text = await store.processSettings.find(settingName, owner);
+  if (text === undefined) return { ticking: false, message: 'the daemon has not started its schedules yet' };
+  const written = JSON.parse(text) as StoredLiveness;
   const sharesClock = store.processes.sharesBoot(owner);
   const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
   if (age > maxMissed * intervalMs) {

@@ -1,0 +1,59 @@
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
+import { Settings } from '../settings.ts';
+import { ProcessHeartbeats } from './heartbeats.ts';
+
+/** The stored names begin with this prefix, which is followed by the setting's name, a colon and the owner. */
+const prefix = 'process.';
+
+/**
+ * Stores small named values about processes, such as a daemon's active config. They're deleted when the process ends.
+ */
+export class ProcessSettings extends Repository {
+  readonly #settings = new Settings(this.context);
+
+  /** Sets a value of this process. */
+  async set(name: string, value: string): Promise<void> {
+    await this.#settings.set(nameOf(name, this.context.processes.self), value);
+  }
+
+  /** Returns a value of the process `owner`. */
+  find(name: string, owner: string): Promise<string | undefined> {
+    return this.#settings.find(nameOf(name, owner));
+  }
+
+  /** Returns the values with this name of all live processes. */
+  async all(name: string): Promise<readonly { readonly owner: string; readonly value: string }[]> {
+    const heartbeats = new ProcessHeartbeats(this.context);
+    const live: { owner: string; value: string }[] = [];
+    for (const { name: stored, value } of await this.#settings.below(nameOf(name, ''))) {
+      const owner = ownerOf(stored);
+      if (!(await heartbeats.isDead(owner))) live.push({ owner, value });
+    }
+    return live;
+  }
+
+  /** Deletes all values of this process. Call this when the process stops. */
+  async forget(): Promise<void> {
+    await inTransaction(this.context, (inside) => deleteOf(inside, (owner) => owner === inside.processes.self));
+  }
+
+  /** Deletes the values of dead processes. */
+  async removeDead(): Promise<void> {
+    await inTransaction(this.context, async (inside) => {
+      const heartbeats = new ProcessHeartbeats(inside);
+      await deleteOf(inside, (owner) => heartbeats.isDead(owner));
+    });
+  }
+}
+
+/** The values can be large, so this function reads only their names. */
+async function deleteOf(context: StoreContext, isGone: (owner: string) => boolean | Promise<boolean>): Promise<void> {
+  const settings = new Settings(context);
+  for (const name of await settings.namesBelow(prefix)) {
+    if (await isGone(ownerOf(name))) await settings.forget(name);
+  }
+}
+
+const nameOf = (name: string, owner: string): string => `${prefix}${name}:${owner}`;
+
+const ownerOf = (stored: string): string => stored.slice(stored.indexOf(':') + 1);
