@@ -1,6 +1,6 @@
 import type { Status } from '../daemon/report/report-status.ts';
-import { instantText } from './format.ts';
-import { printable } from './table.ts';
+import { countText, instantText } from './format.ts';
+import { printable, renderTable } from './table.ts';
 
 /** Describes the daemon of a state and its config in a sentence or two. */
 export function daemonText(daemon: Status['daemon']): string {
@@ -11,6 +11,25 @@ export function daemonText(daemon: Status['daemon']): string {
       ? ''
       : `, but its scheduler has stopped: ${printable(daemon.stopped)}. Restart the daemon`;
   return `${running}${stopped}.${configText(daemon.config)}`;
+}
+
+/** A table of the processes that share a state on a server, followed by an empty line; nothing for a state in a folder. */
+export function processLines(processes: Status['processes']): string[] {
+  if (processes === undefined) return [];
+  const columns = [
+    { title: 'host' },
+    { title: 'process', align: 'right' as const },
+    { title: 'role' },
+    { title: 'version' },
+    { title: 'running since' },
+    { title: 'runs', align: 'right' as const },
+    { title: 'config', tone: (text: string) => (text === 'same' ? undefined : ('waiting' as const)) },
+  ];
+  const rows = processes.map(({ host, pid, role, version, since, runs, config_differs }) => {
+    const config = config_differs ? "differs from the daemon's" : 'same';
+    return [host, String(pid), role, version, instantText(since), countText(runs), config];
+  });
+  return [renderTable(columns, rows, { paper: process.stdout }), ''];
 }
 
 function configText(config: NonNullable<Status['daemon']>['config']): string {

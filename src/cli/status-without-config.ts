@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { StatusWithoutConfig } from '../daemon/report/report-without-config.ts';
 import type { Problem } from '../lib/problem.ts';
 import { showProblems } from './config-file.ts';
-import { daemonText } from './daemon-text.ts';
+import { daemonText, processLines } from './daemon-text.ts';
 import { instantText } from './format.ts';
 import { jsonOutput, problemJson } from './json-output.ts';
 import { toneOf } from './paint.ts';
@@ -36,7 +36,7 @@ export async function statusWithoutConfig(
   }
 }
 
-function textOf({ daemon, jobs, unwritable }: StatusWithoutConfig): string {
+function textOf({ daemon, jobs, processes, unwritable }: StatusWithoutConfig): string {
   const columns = [
     { title: 'job' },
     { title: 'state', tone: toneOf },
@@ -49,6 +49,7 @@ function textOf({ daemon, jobs, unwritable }: StatusWithoutConfig): string {
     daemonText(daemon),
     '',
     ...(jobs.length === 0 ? [] : [table, '']),
+    ...processLines(processes),
     ...(unwritable === undefined ? [] : [unwritable.message]),
     'The config cannot be loaded, so this report contains only what the state says.',
   ].join('\n');

@@ -8,6 +8,7 @@ import { countText } from '../lib/count-text.ts';
 import { type Html, html } from '../lib/html.ts';
 import { instantText } from '../lib/time-text.ts';
 import { command, fixing, instant, jobLink, standing } from './figures.ts';
+import { processTable } from './process-table.ts';
 import { type Standing, standingsOf } from './standing.ts';
 
 export interface OverviewPageOptions {
@@ -36,7 +37,7 @@ ${explained.map(trouble)}
 ${bad > explained.length ? html`<p class="soft">and ${countText(bad - explained.length)} more at the top of the table</p>` : undefined}
 ${conditions.filter(isApart).slice(0, maxCards).map(conditionCard)}
 ${jobTable(rankJobs(status), { status, now, search })}
-<h2>Requests today</h2>
+${status.processes === undefined ? undefined : processTable(status.processes, now)}<h2>Requests today</h2>
 ${status.accounts.map((account) => accountCard(account, now))}`;
 }
 

@@ -8,11 +8,12 @@ import { sanitizeOutput } from '../sanitize-output.ts';
 
 interface Flags {
   readonly config: string;
+  readonly fleet?: true;
   readonly json?: true;
 }
 
-async function run({ config: file, json }: Flags): Promise<void> {
-  const health = await look(file).catch(
+async function run({ config: file, fleet, json }: Flags): Promise<void> {
+  const health = await look(file, fleet === true).catch(
     (thrown: unknown): Health => ({
       ok: false,
       checks: [
@@ -30,7 +31,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
   process.exitCode = health.ok ? exit.ok : exit.failed;
 }
 
-async function look(file: string): Promise<Health> {
+async function look(file: string, isFleet: boolean): Promise<Health> {
   const [{ findStateLocation, stateText }, { openExistingStore: openExisting }, { reportHealth }] = await Promise.all([
     import('../state-location.ts'),
     import('../open-existing-store.ts'),
@@ -41,7 +42,7 @@ async function look(file: string): Promise<Health> {
   if (store === undefined)
     return { ok: false, checks: [{ name: 'state', ok: false, message: `no state in ${stateText(location)}` }] };
   try {
-    return await reportHealth(store, store.clock);
+    return await reportHealth(store, store.clock, { isFleet });
   } finally {
     await store.close();
   }
@@ -60,6 +61,7 @@ export default {
     ],
     examples: [
       ['sluice health', 'for a container or a monitoring system'],
+      ['sluice health --fleet', 'all machines that share a state in a database'],
       ['sluice health --json', 'with details'],
     ],
   },
@@ -68,6 +70,7 @@ export default {
       .command('health')
       .description('Checks whether the daemon is alive and its scheduler is running.')
       .option(...configFlag)
+      .option('--fleet', 'check the daemon and its standbys on all machines, not only those on this machine')
       .option('--json', 'print JSON')
       .action(run);
   },

@@ -47,6 +47,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     { Installation },
     { LoopWatch },
     { SyncListener },
+    { saveProcess },
   ] = await Promise.all([
     openLog(),
     import('../../daemon/compose.ts'),
@@ -58,6 +59,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     import('../../daemon/process/installation.ts'),
     import('../../daemon/loop-watch/loop-watch.ts'),
     import('../hand-over/listener.ts'),
+    import('../../daemon/process/process-record.ts'),
   ]);
   const wired = await composeRuntime({ config, log });
   const changed = (problem: Problem): void => reportExchange(problem, wired);
@@ -75,6 +77,10 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   let syncs: SyncListener | undefined;
   try {
     const systemd = new Systemd({ env: process.env, log });
+    if (config.stateDatabase !== undefined) {
+      await saveProcess(runtime);
+      await saveRecord(note, runtime);
+    }
     const inReserve = (holder: string): void => void systemd.reserve(holder);
     const lease = await acquireSingleInstance({ ...runtime, second, inReserve, signal: stop.signal });
     if (lease === undefined) return await systemd.stopping();
@@ -107,12 +113,18 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     monitoring?.close();
     installation.close();
     loopWatch.close();
+    if (config.stateDatabase !== undefined) await forgetProcess(runtime);
     await runtime.close();
     await flushTraces();
     stop.done();
     if (stop.code() !== undefined) process.exitCode = exit.ok;
     else if (installation.signal.aborted) process.exitCode = exit.restart;
   }
+}
+
+/** Deletes what this process has recorded about itself. If that fails, the next process that starts deletes it. */
+async function forgetProcess({ store }: Runtime): Promise<void> {
+  await store.settle('process', ({ processSettings }) => processSettings.forget()).catch(() => undefined);
 }
 
 function reportExchange({ code, message, seen = '' }: Problem, { events }: Runtime): void {

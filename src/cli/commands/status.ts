@@ -9,7 +9,7 @@ import type { Status } from '../../daemon/report/report-status.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
-import { daemonText } from '../daemon-text.ts';
+import { daemonText, processLines } from '../daemon-text.ts';
 import { exit } from '../exit.ts';
 import { countText, durationText, instantText } from '../format.ts';
 import { jsonOutput } from '../json-output.ts';
@@ -55,7 +55,7 @@ async function showStatus({ config, problems }: Loaded & { config: Config }, jso
 }
 
 function textOf(status: Status, now: number): string {
-  const { conditions, daemon, jobs, left_out, accounts } = status;
+  const { conditions, daemon, jobs, left_out, accounts, processes } = status;
   const fires = daemon !== undefined && daemon.stopped === undefined;
   const waits = daemon === undefined && jobs.some(({ next_run_at }) => next_run_at !== undefined);
   const table = renderTable(
@@ -74,6 +74,7 @@ function textOf(status: Status, now: number): string {
     `${daemonText(daemon)}${waits ? ' "sluice run" starts one.' : ''}`,
     '',
     ...(jobs.length === 0 ? [] : [table, '']),
+    ...processLines(processes),
     `${headlineOf(conditions, [...jobs.map(({ job }) => job), ...left_out])}.`,
     ...conditions.slice(0, maxListed).map(conditionText),
     ...(conditions.length > maxListed

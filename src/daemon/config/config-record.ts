@@ -132,3 +132,9 @@ export async function readShownConfig(store: Store, owner: string): Promise<Show
   const text = await inflate(Buffer.from(packed, 'base64'));
   return JSON.parse(text.toString('utf8')) as ShownConfig;
 }
+
+/** Returns the SHA-256 of the config file of each live process that has recorded its config. */
+export async function readConfigHashes(store: Store): Promise<ReadonlyMap<string, string>> {
+  const records = await store.processSettings.all(takenName);
+  return new Map(records.map(({ owner, value }) => [owner, (JSON.parse(value) as ConfigRecord).sha256]));
+}

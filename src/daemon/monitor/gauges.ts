@@ -11,6 +11,7 @@ import type { Ticking } from '../firing/scheduler.ts';
 import type { Heartbeat } from '../process/heartbeat.ts';
 import { reportAccounts } from '../report/report-accounts.ts';
 import { DiskWatch } from '../report/report-disk.ts';
+import { reportProcesses } from '../report/report-processes.ts';
 import { Names } from './labels.ts';
 
 export interface GaugesOptions {
@@ -52,6 +53,7 @@ export class Gauges {
   readonly #wrong;
   readonly #conditions;
   readonly #untold;
+  readonly #processes;
   readonly #sources = new Names();
   readonly #answers;
 
@@ -92,6 +94,13 @@ export class Gauges {
     );
     this.#answers = gauge('source_answers', '1 if the last check of the source succeeded, 0 if it failed.', 'source');
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not accepted yet.', 'channel');
+    this.#processes = gauge(
+      'processes',
+      'Live processes of a state on a server, by role and version. Config differs: the process loaded another config than the daemon.',
+      'role',
+      'version',
+      'config',
+    );
     this.#throttled = gauge('throttled_jobs', 'Jobs that run less often because the daily allowance is insufficient.');
     this.#ticking = gauge('scheduler_ticking', '1 while the scheduler runs, 0 if it has stopped.');
   }
@@ -114,6 +123,7 @@ export class Gauges {
       this.#readDisk(),
       this.#readChecks(),
       this.#readConditions(),
+      this.#readProcesses(),
     ]);
   }
 
@@ -138,6 +148,14 @@ export class Gauges {
         const found = conditions.filter((one) => one.kind === kind && one.level === level);
         this.#conditions.set({ kind, level }, found.length);
       }
+    }
+  }
+
+  async #readProcesses(): Promise<void> {
+    const { store } = this.#given;
+    this.#processes.reset();
+    for (const { role, version, config_differs } of await reportProcesses(store, store.processes.self)) {
+      this.#processes.inc({ role, version, config: config_differs ? 'differs' : 'same' });
     }
   }
 

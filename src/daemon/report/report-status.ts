@@ -15,6 +15,7 @@ import { endlessJobs, type JobStatus, jobStatus } from './job-status.ts';
 import { type Overview, readOverview } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import type { DiskStatus } from './report-disk.ts';
+import { type ProcessStatus, reportProcesses } from './report-processes.ts';
 
 /**
  * Payloads owed by jobs that aren't in the config. `deliverable` is true if the payloads' destination is still in the
@@ -55,6 +56,8 @@ export interface Status {
     /** The daemon's active config, if this status describes that config. */
     readonly config?: ActiveRecord;
   };
+  /** The processes that share the state. Absent if the state is in a folder. */
+  readonly processes?: readonly ProcessStatus[];
   readonly jobs: readonly JobStatus[];
   /** Names of jobs that were excluded because of config errors. `jobs` doesn't contain them. */
   readonly left_out: readonly string[];
@@ -111,16 +114,23 @@ function leftOutOf(conditions: readonly Condition[], { jobs }: Config): string[]
     .flatMap((one) => one.jobs.filter((job) => !jobs.has(job)));
 }
 
-/** Returns the status of the daemon, if one is running. Includes its active config if that is from the same `file`. */
+/**
+ * Returns the status of the daemon, if one is running, and of the processes that share its state. Includes the daemon's
+ * active config if that is from the same `file`.
+ */
 export async function daemonStatus(
   { file }: Pick<Config, 'file'>,
   store: Store | undefined,
   daemon: Overview['daemon'],
-): Promise<Pick<Status, 'daemon'>> {
-  if (daemon === undefined || store === undefined) return {};
+): Promise<Pick<Status, 'daemon' | 'processes'>> {
+  if (store === undefined) return {};
+  const all = await reportProcesses(store, daemon?.owner);
+  const processes = all.length === 0 ? {} : { processes: all };
+  if (daemon === undefined) return processes;
   const { owner, takenAt: since, stopped } = daemon;
-  const config = await readRecord(store, owner);
-  return { daemon: { owner: processText(owner), since, stopped, config: config?.file === file ? config : undefined } };
+  const found = await readRecord(store, owner);
+  const config = found?.file === file ? found : undefined;
+  return { daemon: { owner: processText(owner), since, stopped, config }, ...processes };
 }
 
 /** Checks whether the state is writable. */

@@ -31,6 +31,12 @@ export function systemProcesses(me: Identity = ourselves): Processes {
   };
 }
 
+/** Returns where an owner runs. */
+export function placeOfProcess(owner: string): { readonly host: string; readonly pid: number } {
+  const { host = owner, pid = 0 } = asIdentity(owner) ?? {};
+  return { host, pid };
+}
+
 /** Describes an owner for users, such as `process 4711`. Adds the host if it isn't this host. */
 export function processText(owner: string): string {
   const identity = asIdentity(owner);
