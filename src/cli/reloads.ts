@@ -1,13 +1,14 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Config, StateLocation } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Runtime } from '../daemon/compose.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Monitoring } from '../daemon/monitoring.ts';
 import { countOf } from '../lib/count-text.ts';
 import type { Log } from '../lib/log.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
+import type { StateLocation } from '../state/engine/state-database.ts';
 import type { SyncListener } from './hand-over/listener.ts';
 import { logProblems } from './log-problems.ts';
 

@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import type { StateLocation } from '../config/config.ts';
 import { topOptions } from '../config/options/settings.ts';
 import { openSecrets } from '../config/parse/secrets.ts';
 import { readStateLocation } from '../config/parse/state.ts';
@@ -13,7 +12,9 @@ import { resolvePart } from '../config/text/variables.ts';
 import { isMap } from '../lib/is-map.ts';
 import { Problem } from '../lib/problem.ts';
 import { schemaOf, withDefaults } from '../sdk/option.ts';
-import { databaseText } from '../state/engine/state-database.ts';
+import type { StateLocation } from '../state/engine/state-database.ts';
+
+export { stateText } from '../state/engine/state-database.ts';
 
 const { state, cache } = topOptions;
 const options = { state, cache };
@@ -66,22 +67,4 @@ export async function findStateLocation(file: string): Promise<StateLocation> {
 function withFolder(next: string | undefined): string {
   const advice = 'set SLUICE_STATE to the state folder, so that this command needs no config';
   return next === undefined ? advice : `${next}; or ${advice}`;
-}
-
-/** Describes for users where the state is: its folder, or its database's URL without credentials. */
-export function stateText({ state, stateDatabase }: StateLocation): string {
-  return stateDatabase === undefined ? state : databaseText(stateDatabase);
-}
-
-/** Returns the state folder for a command that works only with files. Throws if the state is in a database. */
-export async function stateFolderOf(file: string): Promise<string> {
-  const location = await stateLocationOf(file);
-  if (location.stateDatabase === undefined) return location.state;
-  throw new Problem({
-    code: 'STATE_ON_SERVER',
-    family: 'config',
-    message: 'This command works only with a state in a folder',
-    seen: stateText(location),
-    next: `back up and restore the database with pg_dump and pg_restore, and copy the payloads in ${location.state}`,
-  });
 }

@@ -18,7 +18,7 @@ export async function statusWithoutConfig(
 ): Promise<string> {
   const [{ findStateLocation }, { openExistingStore }, { reportWithoutConfig }, { systemClock }] = await Promise.all([
     import('./state-location.ts'),
-    import('./open-existing-store.ts'),
+    import('../state/open-existing-store.ts'),
     import('../daemon/report/report-without-config.ts'),
     import('../lib/clock.ts'),
   ]);

@@ -5,7 +5,7 @@ import type { Schedule } from '../schedule/schedule.ts';
 import type { Connector } from '../sdk/connector.ts';
 import type { GrantKind, OAuthDescription } from '../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
-import type { StateDatabase } from '../state/engine/state-database.ts';
+import type { StateLocation } from '../state/engine/state-database.ts';
 import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './options/budget.ts';
@@ -17,14 +17,6 @@ import type { checkOptions, destinationOptions, OnStartError, topOptions } from 
 import type { shareOptions } from './options/target.ts';
 
 export type { JobPriority } from './options/budget.ts';
-
-/** Where the state is. */
-export interface StateLocation {
-  /** Absolute path of the state folder, which contains the payloads, and the database unless it's on a server. */
-  readonly state: string;
-  /** The database on a server that contains the state. If absent, the database is a file in the state folder. */
-  readonly stateDatabase?: StateDatabase;
-}
 
 /**
  * A loaded and validated config. Secrets and names are resolved. The config is read-only: a reload creates a new one.

@@ -66,6 +66,12 @@ export class PreparedStatement {
     return rows.map((row) => this.#asObject(row) as T);
   }
 
+  /** Like {@link all}, but reads one row at a time. */
+  *iterate<T>(...values: readonly SqliteValue[]): Generator<T> {
+    const rows = this.#raw.iterate(...this.#checked(values)) as unknown as IterableIterator<SqliteValue[]>;
+    for (const row of rows) yield this.#asObject(row) as T;
+  }
+
   /** The first column of the first row; undefined if there is no row. */
   value(...values: readonly SqliteValue[]): SqliteValue | undefined {
     return (this.#raw.get(...this.#checked(values)) as unknown as SqliteValue[] | undefined)?.[0];

@@ -8,7 +8,7 @@ import { databaseName } from './backup/backup-files.ts';
 import type { Store } from './store.ts';
 
 /** The setting that identifies a state on a server, and the name of the file that identifies its folder. */
-const idName = 'state.id';
+export const idName = 'state.id';
 
 /**
  * Ensures that the folder contains the payloads of this state, whose database is on a server. The first process to use
@@ -57,7 +57,8 @@ async function laterId(settings: Store['settings']): Promise<string | undefined>
   return undefined;
 }
 
-function taken(folder: string, file: string): Problem {
+/** Creates the error for a cache folder that contains another state's file. */
+export function taken(folder: string, file: string): Problem {
   return new Problem({
     code: 'STATE_FOLDER_TAKEN',
     family: 'config',

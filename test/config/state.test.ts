@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stateFolderOf, stateLocationOf } from '../../src/cli/state-location.ts';
+import { stateLocationOf } from '../../src/cli/state-location.ts';
 import type { LoadOptions } from '../../src/config/load.ts';
 import { showConfig } from '../../src/config/show/show-config.ts';
 import { redact } from '../../src/lib/redact.ts';
@@ -150,13 +150,5 @@ describe("the state's location", () => {
     const file = await configFile('state: postgres://a:hidden-4@localhost\n');
     await expect(stateLocationOf(file)).rejects.toMatchObject({ code: 'CONFIG_STATE_URL' });
     expect(redact('hidden-4')).toBe('[redacted]');
-  });
-
-  it('is refused by commands that work only with files', async () => {
-    const file = await configFile('state: postgres://a:hidden-5@localhost/rows\n');
-    await expect(stateFolderOf(file)).rejects.toMatchObject({
-      code: 'STATE_ON_SERVER',
-      seen: 'postgres://localhost:5432/rows',
-    });
   });
 });

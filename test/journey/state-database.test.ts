@@ -123,11 +123,6 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state in a PostgreSQL database'
     expect((await sluice('config', 'show')).stdout).toContain(shown);
     expect(await sluice('doctor')).toMatchObject({ stdout: expect.stringContaining(shown) });
     expect(await sluice('check')).toMatchObject({ code: 0 });
-    expect(await sluice('backup', 'copy')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('STATE_ON_SERVER'),
-    });
-    expect(await sluice('restore', 'copy')).toMatchObject({ code: 2, stderr: expect.stringContaining(shown) });
     const wrong = await openShop(server(), (url) => url.replace(':pg-test', ':not-pg-test'));
     for (const command of ['sync', 'status', 'health', 'run'])
       expect(await wrong.sluice(command)).toMatchObject({ code: expect.not.stringContaining('0') });

@@ -77,7 +77,7 @@ describe('a backup', () => {
     await repair();
     await home.syncHere();
     const restored = await home.sluice(['restore', backup, '--replace']);
-    expect(restored.stdout).toContain('1 payload that was waiting at the time of the backup will not be sent');
+    expect(restored.stdout).toContain('1 payload that was waiting at that time will not be sent');
     expect(home.state().outbox).toMatchObject([{ state: 'dead', code: 'STATE_RESTORED' }]);
     const daemon = home.start(['run']);
     await until('the daemon to start', () => daemon.output().includes('daemon.started'));

@@ -80,7 +80,7 @@ describe("another user's state folder", () => {
     const store = await openStore(state, { clock: systemClock });
     await store.close();
     linkOfService(victim, join(state, 'login.key'));
-    await expect(backUp(state, join(folder, 'backup'), 0)).rejects.toThrow('link');
+    await expect(backUp({ state }, join(folder, 'backup'), 0)).rejects.toThrow('link');
     expect(existsSync(join(folder, 'backup', 'login.key'))).toBe(false);
   });
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openExistingStore } from '../../src/cli/open-existing-store.ts';
 import type { Config } from '../../src/config/config.ts';
 import { examine } from '../../src/daemon/doctor/examine.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { backUp } from '../../src/state/backup/backup.ts';
 import { inspectState } from '../../src/state/backup/inspect.ts';
+import { openExistingStore } from '../../src/state/open-existing-store.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -29,7 +29,7 @@ describe('read-only commands with an unreadable state folder', () => {
   it('fail instead of reporting that there is no state', async () => {
     const state = unreadable();
     await expect(openExistingStore({ state })).rejects.toMatchObject(refused);
-    await expect(backUp(state, join(folder, 'backup'), systemClock.now())).rejects.toMatchObject(refused);
+    await expect(backUp({ state }, join(folder, 'backup'), systemClock.now())).rejects.toMatchObject(refused);
     expect(inspectState(state)).toMatchObject({ unread: refused });
   });
 

@@ -44,7 +44,7 @@ export async function listAlerts({
 }
 
 async function read(config: Config): Promise<Listed> {
-  const { openExistingStore } = await import('../open-existing-store.ts');
+  const { openExistingStore } = await import('../../state/open-existing-store.ts');
   const store = await openExistingStore(config);
   try {
     const rows = (await store?.alerts.all()) ?? [];

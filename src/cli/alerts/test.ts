@@ -64,7 +64,7 @@ async function testOne(channel: AlertChannel, config: Config, signal: AbortSigna
  * hour.
  */
 async function skipBackoff(channel: string, config: Config): Promise<number> {
-  const { openExistingStore } = await import('../open-existing-store.ts');
+  const { openExistingStore } = await import('../../state/open-existing-store.ts');
   const store = await openExistingStore(config);
   try {
     return (await store?.alerts.hurry(channel)) ?? 0;

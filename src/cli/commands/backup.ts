@@ -4,11 +4,11 @@ import { configFlag } from '../config-file.ts';
 import { bytesText, countOf } from '../format.ts';
 
 async function run(folder: string, { config: file }: { readonly config: string }): Promise<void> {
-  const [{ stateFolderOf }, { backUp }] = await Promise.all([
+  const [{ stateLocationOf }, { backUp }] = await Promise.all([
     import('../state-location.ts'),
     import('../../state/backup/backup.ts'),
   ]);
-  const done = await backUp(await stateFolderOf(file), folder, Date.now());
+  const done = await backUp(await stateLocationOf(file), folder, Date.now());
   const payloads = countOf(done.payloads, 'payload');
   process.stdout.write(`Backed up to ${done.folder}: the database and ${payloads}, ${bytesText(done.bytes)}.\n`);
 }

@@ -16,7 +16,7 @@ async function run(asked: string, { config: file, json }: Flags): Promise<void> 
   const loaded = await openConfig(file);
   const [{ openExistingStore: openExisting }, { explainInstance, explainJob, explainLeftOutJob }, { systemClock }] =
     await Promise.all([
-      import('../open-existing-store.ts'),
+      import('../../state/open-existing-store.ts'),
       import('../../daemon/explain/explain.ts'),
       import('../../lib/clock.ts'),
     ]);

@@ -34,7 +34,7 @@ async function run({ config: file, fleet, json }: Flags): Promise<void> {
 async function look(file: string, isFleet: boolean): Promise<Health> {
   const [{ findStateLocation, stateText }, { openExistingStore: openExisting }, { reportHealth }] = await Promise.all([
     import('../state-location.ts'),
-    import('../open-existing-store.ts'),
+    import('../../state/open-existing-store.ts'),
     import('../../daemon/report/report-health.ts'),
   ]);
   const location = await findStateLocation(file);

@@ -26,7 +26,7 @@ const maxSearched = 100_000;
 
 async function run(job: string | undefined, { config: file, limit, failed, run: id, json }: Flags): Promise<void> {
   const loaded = await openConfig(file);
-  const { openExistingStore } = await import('../open-existing-store.ts');
+  const { openExistingStore } = await import('../../state/open-existing-store.ts');
   const store = await openExistingStore(loaded.config);
   try {
     if (id !== undefined) return await tellRun(id, { store, json: json === true });

@@ -17,7 +17,7 @@ async function list({ config: file, json }: Flags): Promise<void> {
   const { config, problems } = await openConfig(file);
   showProblems(problems);
   const [{ openExistingStore }, { systemClock }, { reportLogins }] = await Promise.all([
-    import('../open-existing-store.ts'),
+    import('../../state/open-existing-store.ts'),
     import('../../lib/clock.ts'),
     import('../../oauth/report.ts'),
   ]);

@@ -28,7 +28,7 @@ async function run({ config: file, until, firings, json, withoutSecrets }: Flags
   const { config, problems } = await openConfig(file, showProblems, { withoutSecrets });
   showProblems(problems);
   const [{ openExistingStore }, { reportPlan }] = await Promise.all([
-    import('../open-existing-store.ts'),
+    import('../../state/open-existing-store.ts'),
     import('../../daemon/plan/report-plan.ts'),
   ]);
   const store = await openExistingStore(config);

@@ -20,7 +20,7 @@ const pollMs = 50;
 async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<void> {
   const [{ findStateLocation, stateText }, { openExistingStore }] = await Promise.all([
     import('../state-location.ts'),
-    import('../open-existing-store.ts'),
+    import('../../state/open-existing-store.ts'),
   ]);
   const location = await findStateLocation(file);
   const state = stateText(location);

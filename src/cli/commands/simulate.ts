@@ -68,7 +68,7 @@ function spanOf({ days, from }: Pick<Flags, 'days' | 'from'>): { from: number; u
 
 async function pastOf(config: Config): Promise<ReadonlyMap<string, PastRuns>> {
   const [{ openExistingStore }, { stateText }] = await Promise.all([
-    import('../open-existing-store.ts'),
+    import('../../state/open-existing-store.ts'),
     import('../state-location.ts'),
   ]);
   let store: Store | undefined;

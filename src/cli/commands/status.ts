@@ -39,7 +39,7 @@ async function showStatus({ config, problems }: Loaded & { config: Config }, jso
   showProblems(problems);
   if (problems.length > 0) process.exitCode = exit.usage;
   const [{ openExistingStore }, { reportStatus }, { systemClock }] = await Promise.all([
-    import('../open-existing-store.ts'),
+    import('../../state/open-existing-store.ts'),
     import('../../daemon/report/report-status.ts'),
     import('../../lib/clock.ts'),
   ]);

@@ -38,7 +38,7 @@ export async function showActiveConfig(part: string | undefined, flags: Flags): 
 async function activeConfigOf(file: string): Promise<FoundConfig | undefined> {
   const [{ findStateLocation }, { openExistingStore }] = await Promise.all([
     import('../state-location.ts'),
-    import('../open-existing-store.ts'),
+    import('../../state/open-existing-store.ts'),
   ]);
   const store = await openExistingStore(await findStateLocation(file));
   try {

@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/compose.ts';
+import { openExistingStore } from '../../state/open-existing-store.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { openExistingStore } from '../open-existing-store.ts';
 import { sanitizeOutput } from '../sanitize-output.ts';
 
 /** The flags that all payload commands share. */

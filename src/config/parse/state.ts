@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { StateLocation } from '../config.ts';
+import type { StateLocation } from '../../state/engine/state-database.ts';
 import { defaultCacheFolder, isStateUrl } from '../default-paths.ts';
 import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part, partAt } from '../text/variables.ts';

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '../../lib/problem.ts';
+import { type StateLocation, stateText } from '../engine/state-database.ts';
 
 /** A file in a backup. Its path is relative to the backup's folder. */
 interface Kept {
@@ -84,5 +85,16 @@ export async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
+  });
+}
+
+/** Creates the error for a command that needs a state if there is none. */
+export function nothingThere(location: StateLocation): Problem {
+  return new Problem({
+    code: 'STATE_MISSING',
+    family: 'config',
+    message: 'There is no state to back up or restore',
+    seen: stateText(location),
+    next: 'set --config to the config of that state',
   });
 }

@@ -8,9 +8,18 @@ import { Problem } from '../../lib/problem.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { syncPath, syncTree } from '../../lib/sync-path.ts';
 import { hasDatabase } from '../engine/has-database.ts';
+import type { ServerLocation, StateLocation } from '../engine/state-database.ts';
 import { emptied, stateProblem } from '../engine/state-problem.ts';
 import { absolutePath } from '../engine/stored-paths.ts';
-import { type BackupManifest, databaseName, keyName, manifestName, measure, namesIn } from './backup-files.ts';
+import {
+  type BackupManifest,
+  databaseName,
+  keyName,
+  manifestName,
+  measure,
+  namesIn,
+  nothingThere,
+} from './backup-files.ts';
 
 const stagePrefix = '.backup-';
 /** Age after which a staging folder is deleted. A backup that was killed has left it behind. */
@@ -24,22 +33,25 @@ export interface BackupResult {
 }
 
 /**
- * Creates a backup of a state folder while Sluice may be using it. The backup contains a snapshot of the database, the
+ * Creates a backup of a state while Sluice may be using it. The backup contains a snapshot of the database, the
  * payloads that it refers to, and the login key. The database and the payloads are consistent, because the payload
  * files are hard-linked under the write lock and are never deleted without holding it. Writers wait only while the
- * links and the copy of the database are being made. The database isn't migrated, even if an older version of Sluice
- * wrote it. `into` must be an empty folder or must not exist.
+ * links and, for a state in a folder, the copy of the database are being made. A database in a folder isn't migrated,
+ * even if an older version of Sluice wrote it. `into` must be an empty folder or must not exist.
  */
-export async function backUp(state: string, into: string, now: number): Promise<BackupResult> {
+export async function backUp(location: StateLocation, into: string, now: number): Promise<BackupResult> {
+  const { state, stateDatabase: database } = location;
   const folder = resolve(into);
-  if (!hasDatabase(state)) throw nothingThere(state);
+  if (database === undefined && !hasDatabase(state)) throw nothingThere(location);
   if ((await namesIn(folder)).length > 0) throw notEmpty(folder);
-  makeFolder(folder, 0o700, { lasting: true });
+  for (const one of [folder, state]) makeFolder(one, 0o700, { lasting: true });
   refuseLinksIn(state);
   await removeStale(state, now);
   const stage = await mkdtemp(join(state, stagePrefix));
   try {
-    const files = await snapshot(state, { stage, database: join(folder, databaseName) });
+    const to = { stage, database: join(folder, databaseName) };
+    const files =
+      database === undefined ? await snapshot(state, to) : await exported({ state, stateDatabase: database }, to);
     for (const file of files) await copyOut(join(stage, file), join(folder, file));
     const key = join(state, keyName);
     if (existsSync(key)) await copyOut(key, join(folder, keyName));
@@ -50,11 +62,24 @@ export async function backUp(state: string, into: string, now: number): Promise<
   }
 }
 
+interface SnapshotTarget {
+  /** The folder for the links. */
+  readonly stage: string;
+  /** The database file to create. */
+  readonly database: string;
+}
+
+/** Like {@link snapshot}, for a state whose database is on a server. */
+async function exported(location: ServerLocation, to: SnapshotTarget): Promise<readonly string[]> {
+  const { exportState } = await import('./export-state.ts');
+  return exportState(location, { file: to.database, take: (names) => linkAll(names, location.state, to.stage) });
+}
+
 /**
  * Links the payloads whose files still exist (owed, set aside, or kept for a rollback) and the jobs' kept rows into
  * `stage`, and copies the database. All of this data is from the same instant.
  */
-async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
+async function snapshot(state: string, to: SnapshotTarget): Promise<string[]> {
   const options = { mustExist: true, busyTimeoutMs };
   let lock: SqliteDatabase | undefined;
   // The first connection holds the write lock, so a second connection must read the database for the copy.
@@ -65,7 +90,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
     lock.exec('begin immediate');
     if (!hasTable(lock, 'outbox')) throw emptied(state);
     const names = [...payloadsIn(lock, state), ...setsIn(lock, state)];
-    for (const name of names) linkInto(join(state, name), join(to.stage, name));
+    linkAll(names, state, to.stage);
     closeSync(createPrivateFile(to.database));
     await source.backup(to.database);
     return names;
@@ -104,9 +129,11 @@ function setsIn(database: SqliteDatabase, state: string): string[] {
   return [...files].filter((file) => existsSync(join(state, file)));
 }
 
-function linkInto(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
-  linkSync(from, to);
+function linkAll(names: readonly string[], from: string, to: string): void {
+  for (const name of names) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    linkSync(join(from, name), join(to, name));
+  }
 }
 
 async function copyOut(from: string, to: string): Promise<void> {
@@ -169,16 +196,6 @@ async function removeStale(state: string, now: number): Promise<void> {
     const path = join(state, name);
     if ((await stat(path)).mtimeMs < now - staleMs) await rm(path, { recursive: true, force: true });
   }
-}
-
-function nothingThere(state: string): Problem {
-  return new Problem({
-    code: 'STATE_MISSING',
-    family: 'config',
-    message: 'There is no state to back up',
-    seen: state,
-    next: 'set --config to the config of that state',
-  });
 }
 
 function notEmpty(folder: string): Problem {

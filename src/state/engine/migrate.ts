@@ -23,20 +23,32 @@ export async function migrate(
     return assertShape(engine, engine.db, folder);
   }
   await engine.db.transaction().execute(async (transaction) => {
-    await engine.createSchema?.(transaction);
-    await makeMigrationsTable(transaction);
+    await prepareSchema(engine, transaction);
     const taken = await stepsTaken(engine, transaction, { folder, steps });
     if (taken.size === 0 && hasPayloads(folder)) throw emptied(folder);
-    for (const step of steps.filter(({ number }) => !taken.has(number))) {
-      await step.up(transaction as unknown as Kysely<unknown>);
-      const { number, name } = step;
-      await transaction
-        .insertInto('migrations')
-        .values({ number, name, at: Math.round(clock.now()) })
-        .execute();
-    }
+    const missing = steps.filter(({ number }) => !taken.has(number));
+    await takeSteps(transaction, missing, clock);
     if (steps === migrations) await assertShape(engine, transaction, folder);
   });
+}
+
+/** Creates the tables of a new state in a transaction. */
+export async function createTables(engine: Engine, transaction: Kysely<Tables>): Promise<void> {
+  await prepareSchema(engine, transaction);
+  await takeSteps(transaction, migrations, engine.clock);
+}
+
+async function prepareSchema(engine: Engine, transaction: Kysely<Tables>): Promise<void> {
+  await engine.createSchema?.(transaction);
+  await makeMigrationsTable(transaction);
+}
+
+async function takeSteps(db: Kysely<Tables>, steps: readonly Migration[], clock: Pick<Clock, 'now'>): Promise<void> {
+  for (const { number, name, up } of steps) {
+    await up(db as unknown as Kysely<unknown>);
+    const at = Math.round(clock.now());
+    await db.insertInto('migrations').values({ number, name, at }).execute();
+  }
 }
 
 /** Throws if the tables differ from the newest schema. Later statements wouldn't work with such tables. */

@@ -23,6 +23,19 @@ export interface StateDatabaseTls {
   readonly key?: string;
 }
 
+/** Where the state is. */
+export interface StateLocation {
+  /** Absolute path of the state folder, which contains the payloads, and the database unless it's on a server. */
+  readonly state: string;
+  /** The database on a server that contains the state. If absent, the database is a file in the state folder. */
+  readonly stateDatabase?: StateDatabase;
+}
+
+/** The location of a state whose database is on a server. */
+export interface ServerLocation extends StateLocation {
+  readonly stateDatabase: StateDatabase;
+}
+
 export const defaultSchema = 'sluice';
 
 /** Describes a state's database for users, such as `postgres://db.internal:5432/sluice`: no user and no password. */
@@ -30,4 +43,9 @@ export function databaseText({ host, port, database, schema }: StateDatabase): s
   const address = host.includes(':') ? `[${host}]` : encodeURIComponent(host);
   const more = schema === defaultSchema ? '' : `?schema=${schema}`;
   return `postgres://${address}:${port}/${encodeURIComponent(database)}${more}`;
+}
+
+/** Describes for users where the state is: its folder, or its database's URL without credentials. */
+export function stateText({ state, stateDatabase }: StateLocation): string {
+  return stateDatabase === undefined ? state : databaseText(stateDatabase);
 }
