@@ -16,6 +16,8 @@ export interface GatedRequest<T> {
   readonly deadline?: number | undefined;
   /** Called once if the request has to wait because earlier requests without a response may still arrive. */
   readonly waits?: (closed: Closed) => Promise<void>;
+  /** The locks that `prepare` needs. */
+  readonly keys?: readonly string[];
   /**
    * Runs in the transaction that takes the slot and counts the request. If it returns undefined, there's nothing to
    * send, and the transaction is rolled back.

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { HttpAgent } from '../lib/http.ts';
 import type { Problem } from '../lib/problem.ts';
+import { accountLock } from '../state/engine/lock-keys.ts';
 import type { DayUse } from '../state/quota/quota.ts';
 import { maxTravelMs, type NoFreeSlot, type SlotTicket } from '../state/quota/send-slots.ts';
 import type { SlotSnapshot } from '../state/quota/slot-snapshot.ts';
@@ -169,10 +170,10 @@ export class SendGate {
     };
   }
 
-  #take<T>({ priority, prepare }: GatedRequest<T>): Promise<Taken<T> | NoFreeSlot> {
+  #take<T>({ priority, keys = [], prepare }: GatedRequest<T>): Promise<Taken<T> | NoFreeSlot> {
     const { account, requestsPerSecond } = this.destination;
     const { store, clock } = this.#options;
-    return store.transaction(async (parts) => {
+    return store.transactionOn([accountLock(account), ...keys], async (parts) => {
       const days = daysOf(clock.now());
       const slots = await this.#look(parts);
       const { heldUntil, pace } = await parts.accounts.look(account, requestsPerSecond);

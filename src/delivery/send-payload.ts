@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
+import { instanceLock } from '../state/engine/lock-keys.ts';
 import { dueAt, triesOf } from '../state/outbox/attempts.ts';
 import { type InstanceKey, keyOf } from '../state/outbox/instance-key.ts';
 import type { AttemptedPayload } from '../state/outbox/outbox.ts';
@@ -76,14 +77,11 @@ export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions
   const { store, clock } = gateway;
   const end = clock.monotonic() + maxLeaseWaitMs;
   for (;;) {
-    const lease = await store.leases.take(leaseName(key));
+    const lease = await store.leases.take(instanceLock(key));
     if (lease !== undefined || clock.monotonic() >= end) return lease;
     await clock.sleep(leasePollMs, signal);
   }
 }
-
-const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
-  `instance:${JSON.stringify([url, clientId, instance])}`;
 
 /**
  * Handles an upload to the instance that is taking a long time: reports which process is sending it. This payload
@@ -91,7 +89,7 @@ const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
  */
 async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const { store, clock, emit } = gateway;
-  const holder = await store.leases.holder(leaseName(keyOf(row)));
+  const holder = await store.leases.holder(instanceLock(keyOf(row)));
   const at = clock.now() + leaseRestMs;
   const problem = new Problem({
     code: 'INSTANCE_BUSY',

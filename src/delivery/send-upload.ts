@@ -1,3 +1,5 @@
+import { instanceLock } from '../state/engine/lock-keys.ts';
+import { keyOf } from '../state/outbox/instance-key.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import type { Closed } from './closed.ts';
 import { factsOf } from './facts.ts';
@@ -36,7 +38,7 @@ export async function sendUpload<R extends OutboxRow>(
 ): Promise<UploadResult<R>> {
   let sent: R | undefined;
   const outcome = await gate.send<R>({
-    ...{ method: 'PUT', path: dataPath(row), priority, signal, ...request },
+    ...{ method: 'PUT', path: dataPath(row), priority, signal, keys: [instanceLock(keyOf(row))], ...request },
     send: async (prepared) => {
       sent = prepared;
       emit('upload.started', { ...factsOf(prepared), attempt: attempt(prepared) });

@@ -9,7 +9,7 @@ import { AlertRecords } from './alerts.ts';
 import { Backfills } from './checkpoints/backfills.ts';
 import { Generations } from './checkpoints/generations.ts';
 import { Watermarks } from './checkpoints/watermarks.ts';
-import { inTransaction, type PayloadRetention, type StoreContext } from './engine/context.ts';
+import { inTransaction, inTransactionOn, type PayloadRetention, type StoreContext } from './engine/context.ts';
 import { useDatabase, useServer } from './engine/database.ts';
 import type { Engine } from './engine/engine.ts';
 import { folderAdvice } from './engine/folder-advice.ts';
@@ -96,6 +96,8 @@ export interface Store extends Repositories {
   readonly durable: boolean;
   /** Runs `work` in a transaction. `work` must use only the repositories that are passed to it. */
   transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
+  /** Like {@link transaction}, but locks only `keys` (see {@link inTransactionOn}). */
+  transactionOn<T>(keys: readonly string[], work: (parts: Repositories) => Promise<T>): Promise<T>;
   /**
    * Runs a transaction now. If the disk rejects writes, runs the transaction as soon as the disk accepts them. `id`
    * identifies what the transaction settles. Throws only errors that the disk didn't cause. The transaction must be
@@ -146,9 +148,9 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const at = resolve(folder);
   const engine = await openEngine(at, options);
   const { clock = engine.clock, keep, processes = engine.processes } = options;
-  const { db, health } = engine;
+  const { db, lock, unlockedDb, health } = engine;
   const pending = new PendingWrites(clock);
-  const context: StoreContext = { db, clock, processes, pending, folder: at, keep };
+  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, keep };
   try {
     await migrate(engine, { clock, folder: at });
   } catch (error) {
@@ -156,7 +158,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     throw error;
   }
   const parts = repositoriesOf(context);
-  const stopBeating = keepBeating(new ProcessHeartbeats({ ...context, db: engine.heartbeatDb }));
+  const stopBeating = keepBeating(parts.heartbeats);
   return {
     ...parts,
     folder: at,
@@ -164,6 +166,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     processes,
     durable: options.durable ?? true,
     transaction: (work) => inTransaction(context, (inside) => work(repositoriesOf(inside))),
+    transactionOn: (keys, work) => inTransactionOn(context, keys, (inside) => work(repositoriesOf(inside))),
     settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),
     unwritable: () => health.problem,
     async probe() {

@@ -259,7 +259,7 @@ describe('the queue', () => {
     const giveUp = new AbortController();
     const never = line.acquire(async () => ({ freeInMs: undefined }), { priority: 'person', signal: giveUp.signal });
     const behind = line.acquire(async () => ({ freeInMs: undefined }), { priority: 'person', signal: giveUp.signal });
-    const ticket = { account: 'x', slot: 0, ticket: 't' };
+    const ticket = { account: 'x', slot: 0, ticket: 't', days: [] };
     const next = line.acquire(async () => ({ ticket }), { priority: 'schedule' });
     giveUp.abort();
     await expect(never).rejects.toThrow();

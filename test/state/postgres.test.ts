@@ -1,7 +1,8 @@
 import pg from 'pg';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Problem } from '../../src/lib/problem.ts';
 import { useServer } from '../../src/state/engine/database.ts';
+import { jobLock } from '../../src/state/engine/lock-keys.ts';
 import { sampleQuery } from '../../src/state/engine/state-client.ts';
 import type { StateDatabase } from '../../src/state/engine/state-database.ts';
 import { isUnwritable } from '../../src/state/engine/state-problem.ts';
@@ -9,10 +10,13 @@ import { openStore } from '../../src/state/store.ts';
 import { noon } from '../clocks.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { cleanUp, newFolder, newStore, oweText } from './fixtures.ts';
+import { checkLocks } from './lock-check.ts';
 
 afterEach(cleanUp);
 
 describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', (server) => {
+  beforeAll(() => checkLocks(server()));
+
   let schemas = 0;
   const newDatabase = (changes: Partial<StateDatabase> = {}): StateDatabase => {
     const { host, port, user, password, database } = server();
@@ -68,6 +72,57 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     expect(await stores[0]!.settings.find('count')).toBe('60');
   });
 
+  it('runs transactions at the same time if they lock different keys', async () => {
+    const database = newDatabase();
+    const [one, other] = [await open(database), await open(database)];
+    await one.transactionOn([jobLock('a')], async (parts) => {
+      await parts.runs.begin({ job: 'a', origin: 'schedule' });
+      await other.runs.begin({ job: 'b', origin: 'schedule' });
+    });
+    expect(await one.runs.history({ limit: 3 })).toHaveLength(2);
+  });
+
+  it.each([
+    ['the same key', [jobLock('a'), jobLock('b')]],
+    ['the whole state', undefined],
+  ])('runs no transaction that locks %s during one that locks a key', async (_, keys) => {
+    const database = newDatabase();
+    const [one, other] = [await open(database), await open(database)];
+    const order: string[] = [];
+    const say = async (name: string) => void order.push(name);
+    let second: Promise<void> | undefined;
+    await one.transactionOn([jobLock('b'), jobLock('c')], async ({ runs }) => {
+      await runs.last('b');
+      second = keys ? other.transactionOn(keys, () => say('second')) : other.transaction(() => say('second'));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await say('first');
+    });
+    await second;
+    expect(order).toEqual(['first', 'second']);
+  });
+
+  it('takes and releases leases during a transaction', async () => {
+    const database = newDatabase();
+    const [one, other] = [await open(database), await open(database)];
+    await one.transaction(async () => {
+      const lease = await other.leases.take('a');
+      expect(await one.leases.take('a')).toBeUndefined();
+      await lease?.release();
+      expect(await other.leases.take('a')).toBeDefined();
+    });
+  });
+
+  it('needs a lock for each row that a transaction changes (the check of these tests)', async () => {
+    const store = await open(newDatabase());
+    const plan = (job: string) =>
+      store.transactionOn([jobLock('a')], ({ schedules }) => schedules.set({ job, schedule: 'x', next_at: noon }));
+    await plan('a');
+    await expect(plan('b')).rejects.toThrow('has not locked the key of a row in schedules');
+    await store.schedules.set({ job: 'b', schedule: 'x', next_at: noon });
+    const count = () => store.transactionOn([], ({ settings }) => settings.set('a', '1'));
+    await expect(count()).rejects.toThrow('has not locked the key of a row in settings');
+  });
+
   it('runs no single write during a transaction', async () => {
     const database = newDatabase();
     const [one, other] = [await open(database), await open(database)];
@@ -88,9 +143,9 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     const store = await newStore({ folder, database });
     await store.heartbeats.beat();
     await holdLock(database);
-    const { heartbeatDb, close } = await useServer(database, folder);
+    const { unlockedDb, close } = await useServer(database, folder);
     onTestFinished(close);
-    await heartbeatDb.updateTable('heartbeats').set({ wall_ms: 1 }).execute();
+    await unlockedDb!.updateTable('heartbeats').set({ wall_ms: 1 }).execute();
     expect(await store.heartbeats.lastBeat(store.processes.self)).toBe(1);
   });
 

@@ -6,6 +6,7 @@ import { GuardCounters } from '../../guards/guard-counters.ts';
 import { type RunWarning, RunWarnings } from '../../lib/run-warnings.ts';
 import type { DraftPayload } from '../../pipeline/payload.ts';
 import { runPipeline, type Unchanged } from '../../pipeline/run-pipeline.ts';
+import { instanceLock, jobLock } from '../../state/engine/lock-keys.ts';
 import { isUnwritable } from '../../state/engine/state-problem.ts';
 import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
 import { spanOf } from '../../state/runs/past-attempts.ts';
@@ -47,7 +48,7 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
  */
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
-  const lease = await runtime.store.leases.take(`job:${job.name}`);
+  const lease = await runtime.store.leases.take(jobLock(job.name));
   if (lease === undefined) return notRun(job, { state: 'busy', problem: await busyProblem(job, runtime.store) });
   try {
     const hold = await runtime.store.holds.find(job.name);
@@ -111,7 +112,7 @@ function otherThanDisk(error: unknown): undefined {
  * Begins the run and returns its ID. Undefined for a retry if a newer result, a rollback or a hold has ended the run.
  */
 function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
-  return runtime.store.transaction(async (parts) => {
+  return runtime.store.transactionOn([jobLock(job.name)], async (parts) => {
     const former = attempt?.run;
     if (former !== undefined) return (await parts.retries.begin(former)) ? former : undefined;
     const run = await parts.runs.begin({ job: job.name, origin, firedAt });
@@ -222,7 +223,8 @@ async function settleUnchanged(
   text: string | undefined,
 ): Promise<RunStage> {
   const key = instanceKeyOf({ destination: job.destination, ...address });
-  await runtime.store.transaction(async ({ runs, watermarks, receipts }) => {
+  const keys = [jobLock(job.name), instanceLock(key)];
+  await runtime.store.transactionOn(keys, async ({ runs, watermarks, receipts }) => {
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
     await receipts.recheck(key, attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0);
     await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });

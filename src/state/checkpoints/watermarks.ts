@@ -1,4 +1,5 @@
-import { inTransaction, Repository } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, Repository } from '../engine/context.ts';
+import { jobLock } from '../engine/lock-keys.ts';
 import { Leases } from '../processes/leases.ts';
 import { Audit, type DecidedBy } from '../runs/audit.ts';
 import type { WatermarkRow } from '../tables.ts';
@@ -26,7 +27,7 @@ export class Watermarks extends Repository {
 
   /** Advances the watermark. Keeps the previous watermark, in case the run's payload is never delivered. */
   async set({ job, run, reading, text }: StoredWatermark): Promise<void> {
-    await inTransaction(this.context, async (inside) => {
+    await inTransactionOn(this.context, [jobLock(job)], async (inside) => {
       const known = await new Watermarks(inside).#row(job);
       const previous_text = known?.reading !== reading ? null : known.run === run ? known.previous_text : known.text;
       const values = { reading, text, previous_text, run, set_at: Math.round(inside.clock.now()) };

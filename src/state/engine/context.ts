@@ -1,12 +1,14 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Clock } from '../../lib/clock.ts';
 import type { Processes } from '../processes/processes.ts';
 import type { Tables } from '../tables.ts';
+import type { Engine } from './engine.ts';
 import type { PendingWrites } from './pending-writes.ts';
 
 /** The data that every repository needs: the database or a transaction in it, the clock, and the known processes. */
-export interface StoreContext {
-  readonly db: Kysely<Tables>;
+export interface StoreContext extends Pick<Engine, 'db' | 'lock' | 'unlockedDb'> {
+  /** The keys that the current transaction has locked. If absent, it has locked the whole state. */
+  readonly locked?: ReadonlySet<string> | undefined;
   readonly clock: Clock;
   readonly processes: Processes;
   /** Repeats failed writes that release resources held by this process. */
@@ -32,8 +34,55 @@ export interface PayloadRetention {
   readonly milliseconds: number;
 }
 
-/** Runs `work` in the context's transaction. If the context has none, starts a new transaction. */
-export function inTransaction<T>(context: StoreContext, work: (inside: StoreContext) => Promise<T>): Promise<T> {
-  if (context.db.isTransaction) return work(context);
-  return context.db.transaction().execute((db: Transaction<Tables>) => work({ ...context, db }));
+type Work<T> = (inside: StoreContext) => Promise<T>;
+
+/**
+ * Runs `work` in the context's transaction. If the context has none, starts a new transaction, which locks the whole
+ * state: no other transaction runs at the same time.
+ */
+export function inTransaction<T>(context: StoreContext, work: Work<T>): Promise<T> {
+  return transact(context, undefined, work);
+}
+
+/**
+ * Like {@link inTransaction}, but locks only `keys` (see `lock-keys.ts`): transactions that have no key in common can
+ * run at the same time. Everything that `work` reads in order to change it must belong to the keys.
+ */
+export function inTransactionOn<T>(context: StoreContext, keys: readonly string[], work: Work<T>): Promise<T> {
+  return transact(context, keys, work);
+}
+
+async function transact<T>(context: StoreContext, keys: readonly string[] | undefined, work: Work<T>): Promise<T> {
+  if (context.db.isTransaction) {
+    assertLocked(context, keys);
+    return work(context);
+  }
+  return context.db.transaction().execute(async (db: Transaction<Tables>) => {
+    await context.lock?.(db, keys);
+    return work({ ...context, db, locked: keys && new Set(keys) });
+  });
+}
+
+/**
+ * Runs `work` in the context's transaction, which must have locked what `work` changes. If the context has none, starts
+ * a transaction that locks the whole state. For functions that don't know the keys of what they change.
+ */
+export function joinTransaction<T>(context: StoreContext, work: Work<T>): Promise<T> {
+  return context.db.isTransaction ? work(context) : inTransaction(context, work);
+}
+
+/**
+ * Runs statements that need no lock, because each of them compares and writes by itself. Where a commit has to wait for
+ * the disk of this machine, they're one transaction.
+ */
+export function withoutLock<T>(context: StoreContext, work: Work<T>): Promise<T> {
+  const { unlockedDb: db } = context;
+  return db === undefined ? inTransactionOn(context, [], work) : work({ ...context, db });
+}
+
+/** An open transaction can't lock more keys, because two transactions could then wait for each other. */
+function assertLocked({ locked }: StoreContext, keys: readonly string[] | undefined): void {
+  if (locked === undefined) return;
+  const missing = keys === undefined ? ['the whole state'] : keys.filter((key) => !locked.has(key));
+  if (missing.length > 0) throw new Error(`the transaction has not locked ${missing.join(', ')}`);
 }

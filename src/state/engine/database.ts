@@ -66,7 +66,6 @@ function sqliteEngine(file: string, options: FileOptions): Engine {
   const db = new Kysely<Tables>({ dialect, plugins: [new StoredPathPlugin(dirname(file))] });
   return {
     db,
-    heartbeatDb: db,
     health,
     clock: systemClock,
     processes: systemProcesses(),

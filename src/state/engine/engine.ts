@@ -8,10 +8,15 @@ import type { WriteHealth } from './write-health.ts';
 export interface Engine {
   readonly db: Kysely<Tables>;
   /**
-   * The same database on connections of its own, for heartbeats. Its writes don't wait for transactions, because a
-   * process that waits for a lock is alive.
+   * The same database on connections of its own, whose writes wait for no transaction. Absent if the database has a
+   * single connection, as a file has.
    */
-  readonly heartbeatDb: Kysely<Tables>;
+  readonly unlockedDb?: Kysely<Tables>;
+  /**
+   * Takes the locks of a transaction, as its first statement: `keys`, or the whole state. Absent if only one transaction
+   * runs at a time anyway.
+   */
+  lock?(at: Kysely<Tables>, keys: readonly string[] | undefined): Promise<unknown>;
   readonly health: WriteHealth;
   /** The clock that all processes that can open this database share. */
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect, type PostgresPool, sql, WithSchemaPlugin } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql, WithSchemaPlugin } from 'kysely';
 import pg from 'pg';
 import { serverProcesses } from '../processes/server-processes.ts';
 import type { Tables } from '../tables.ts';
@@ -7,7 +7,7 @@ import { databaseProblem } from './database-problem.ts';
 import type { Engine } from './engine.ts';
 import { lockPatienceMs } from './patient-driver.ts';
 import { ServerClock } from './server-clock.ts';
-import { type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
+import { lockStatement, type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
 import type { StateDatabase } from './state-database.ts';
 import { isUnwritable } from './state-problem.ts';
 import { StateQueryCompiler } from './state-query-compiler.ts';
@@ -34,10 +34,11 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
   };
   // Several states can use one database, so the schema is part of the lock.
   const db = openDb(maxConnections, `sluice:${schema}`);
-  const heartbeatDb = openDb(1);
+  const unlockedDb = openDb(maxUnlocked);
   return {
     db,
-    heartbeatDb,
+    unlockedDb,
+    lock: (at, keys) => at.executeQuery(CompiledQuery.raw(lockStatement, [keys])),
     health,
     clock,
     processes: serverProcesses(() => boot),
@@ -52,7 +53,7 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
       if (known.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(at);
     },
     async close() {
-      await Promise.all([db.destroy(), heartbeatDb.destroy()]);
+      await Promise.all([db.destroy(), unlockedDb.destroy()]);
     },
   };
 }
@@ -63,8 +64,9 @@ class StateDialect extends PostgresDialect {
   }
 }
 
-/** Maximum number of connections for one process. Transactions wait for each other, so more wouldn't be faster. */
+/** Maximum numbers of connections for one process. Its transactions mostly wait for each other and for the server. */
 const maxConnections = 8;
+const maxUnlocked = 2;
 const connectTimeoutMs = 10_000;
 /** Longer than the wait for the lock. Without it, a statement on a half-open connection would wait for 15 minutes. */
 const queryTimeoutMs = 20_000;

@@ -1,4 +1,4 @@
-import type { PoolClient, QueryResult } from 'pg';
+import pg, { type PoolClient, type QueryResult } from 'pg';
 import { lockPatienceMs } from './patient-driver.ts';
 import { isUnwritable } from './state-problem.ts';
 import { isWrite } from './transaction-guard.ts';
@@ -12,7 +12,7 @@ const maxIdleMs = 10_000;
 
 /** What a client reports to its engine, and how it describes errors. */
 export interface StateClientOptions {
-  /** The text that identifies the state's lock. If absent, transactions don't take the lock. */
+  /** The text that identifies the state's lock. If absent, transactions and writes take no lock. */
   readonly lock?: string;
   readonly health: WriteHealth;
   /** Converts an error of the driver to a Problem if the server or the network caused the error. */
@@ -32,15 +32,22 @@ export const sampleQuery =
   'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, extract(epoch from pg_postmaster_start_time())::text as boot';
 
 /**
+ * Not SQL: names the keys that a transaction locks, as its first statement with one value. All transactions that name
+ * keys share the state's lock.
+ */
+export const lockStatement = 'lock keys';
+
+/**
  * A connection to PostgreSQL that gives statements the meaning that they have in SQLite. A transaction takes the
- * state's lock when it begins (as `begin immediate` does), so only one runs at a time. So does a write outside of a
- * transaction, which is wrapped in one. If the server rolls a transaction back, the following statements throw the
- * error that caused it.
+ * state's lock when it begins (as `begin immediate` does), so only one runs at a time, unless it names the keys that it
+ * locks. A write outside of a transaction is wrapped in one. If the server rolls a transaction back, the following
+ * statements throw the error that caused it.
  */
 export class StateClient {
   readonly #client: PoolClient;
   readonly #options: StateClientOptions;
-  readonly #beginText: string;
+  /** Whether a transaction is to begin with the next statement, which may name its keys. */
+  #isBeginning = false;
   #isBegun = false;
   #isChanged = false;
   /** The error that ended the current transaction. */
@@ -51,7 +58,6 @@ export class StateClient {
   constructor(client: PoolClient, options: StateClientOptions) {
     this.#client = client;
     this.#options = options;
-    this.#beginText = beginText(options.lock);
     // Without a listener, the loss of a connection that is in use would end the process.
     client.on('error', () => {
       this.#isBroken = true;
@@ -65,10 +71,28 @@ export class StateClient {
 
   /** Runs one statement. kysely's driver calls this method. */
   async query(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
-    if (text === 'begin') return this.#begin();
+    if (text === 'begin') return this.#prepare();
+    if (text === lockStatement) return this.#begin(parameters[0] as readonly string[] | undefined);
     if (text === 'rollback') return this.#rollBack();
     if (text === 'commit') return this.#commit();
+    if (this.#isBeginning) await this.#begin();
     if (this.#isBegun || !isWrite(text)) return this.#send(text, parameters);
+    return this.#options.lock === undefined ? this.#writeAlone(text, parameters) : this.#writeLocked(text, parameters);
+  }
+
+  release(destroy = false): void {
+    this.#client.release(destroy || this.#isBroken);
+  }
+
+  /** Runs a write that is a transaction by itself. */
+  async #writeAlone(text: string, parameters: readonly unknown[]): Promise<QueryResult> {
+    const result = await this.#send(text, parameters);
+    this.#options.health.written();
+    return result;
+  }
+
+  /** Runs a write in a transaction that holds the state's lock. */
+  async #writeLocked(text: string, parameters: readonly unknown[]): Promise<QueryResult> {
     await this.#begin();
     try {
       const result = await this.#send(text, parameters);
@@ -80,19 +104,22 @@ export class StateClient {
     }
   }
 
-  release(destroy = false): void {
-    this.#client.release(destroy || this.#isBroken);
+  /** Begins a transaction with the next statement. */
+  #prepare(): QueryResult {
+    this.#isBeginning = true;
+    return nothing('BEGIN');
   }
 
   /**
-   * Begins a transaction and takes the state's lock in two statements of one request. The lock has a statement of its
-   * own, because a statement's snapshot is taken before it waits: a read in the same statement would see old rows.
+   * Begins a transaction and takes its locks in two statements of one request. The locks have a statement of their own,
+   * because a statement's snapshot is taken before it waits: a read in the same statement would see old rows.
    */
-  async #begin(): Promise<QueryResult> {
+  async #begin(keys?: readonly string[]): Promise<QueryResult> {
+    this.#isBeginning = false;
     this.#failure = undefined;
     this.#isChanged = false;
     try {
-      const [begun, sampled] = (await this.#send(this.#beginText)) as unknown as QueryResult[];
+      const [begun, sampled] = (await this.#send(beginText(this.#options.lock, keys))) as unknown as QueryResult[];
       this.#note(sampled!);
       this.#isBegun = true;
       return begun!;
@@ -103,6 +130,7 @@ export class StateClient {
   }
 
   async #commit(): Promise<QueryResult> {
+    if (this.#isBeginning) return this.#endUnbegun();
     const result = await this.#send('commit');
     this.#isBegun = false;
     if (this.#isChanged) this.#options.health.written();
@@ -111,6 +139,7 @@ export class StateClient {
 
   /** Ends the transaction. Never throws, because that would hide the error that is being handled. */
   async #rollBack(): Promise<QueryResult> {
+    if (this.#isBeginning) return this.#endUnbegun();
     this.#failure = undefined;
     this.#isBegun = false;
     try {
@@ -118,7 +147,13 @@ export class StateClient {
     } catch {
       this.#isBroken = true;
     }
-    return { command: 'ROLLBACK', rowCount: null, oid: 0, fields: [], rows: [] };
+    return nothing('ROLLBACK');
+  }
+
+  /** Ends a transaction without a statement. */
+  #endUnbegun(): QueryResult {
+    this.#isBeginning = false;
+    return nothing('COMMIT');
   }
 
   async #send(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
@@ -150,12 +185,25 @@ export class StateClient {
  * The settings hold until the transaction ends, so a pooler that shares connections can't pass them on. The columns are
  * evaluated from left to right: the timeouts apply to the wait for the lock, and the time is read after it.
  */
-function beginText(lock: string | undefined): string {
+function beginText(lock: string | undefined, keys: readonly string[] | undefined): string {
   const timeouts = `set_config('lock_timeout', '${lockPatienceMs}', true), set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', true)`;
-  const locked =
-    lock === undefined ? '' : `, pg_advisory_xact_lock(hashtextextended('${lock.replaceAll("'", "''")}', 0))`;
-  return `begin; select ${timeouts}${locked}, ${sampleQuery.slice('select '.length)}`;
+  const locks = lock === undefined ? [] : locksOf(lock, keys);
+  return `begin; select ${[timeouts, ...locks, sampleQuery.slice('select '.length)].join(', ')}`;
 }
+
+/** The keys are sorted, so that two transactions can't wait for each other. */
+function locksOf(lock: string, keys: readonly string[] | undefined): string[] {
+  if (keys === undefined) return [`pg_advisory_xact_lock(${hashOf(lock)})`];
+  const sorted = [...new Set(keys)].sort();
+  return [
+    `pg_advisory_xact_lock_shared(${hashOf(lock)})`,
+    ...sorted.map((key) => `pg_advisory_xact_lock(${hashOf(`${lock}:${key}`)})`),
+  ];
+}
+
+const hashOf = (lock: string): string => `hashtextextended(${pg.escapeLiteral(lock)}, 0)`;
+
+const nothing = (command: string): QueryResult => ({ command, rowCount: null, oid: 0, fields: [], rows: [] });
 
 /** PostgreSQL can't store the character NUL, which an error message of a source may contain. */
 function storable(parameter: unknown): unknown {

@@ -1,6 +1,7 @@
 import { redact } from '../../lib/redact.ts';
 import { advanceCheckpoint, readvanceCheckpoint, rewindCheckpoint } from '../checkpoints/checkpoint.ts';
-import { inTransaction, Repository } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, joinTransaction, Repository } from '../engine/context.ts';
+import { instanceLock, jobLock } from '../engine/lock-keys.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
@@ -37,7 +38,7 @@ export class Outbox extends Repository {
    * the instance is known to have the same bytes, the payload isn't recorded. The payload's file must exist.
    */
   enqueue(owing: NewPayload): Promise<EnqueueResult> {
-    return inTransaction(this.context, async (inside) => {
+    return inTransactionOn(this.context, keysOf(owing), async (inside) => {
       assertWhole(owing.payload);
       const { waiting, owed, isOld } = await pendingFor(inside, owing);
       if (isOld) return { state: 'superseded', row: await recordPayload(inside, owing, 'superseded'), superseded: [] };
@@ -59,7 +60,7 @@ export class Outbox extends Repository {
    * changes nothing and returns false.
    */
   settleIfShown(owing: UnsealedPayload): Promise<boolean> {
-    return inTransaction(this.context, async (inside) => {
+    return inTransactionOn(this.context, keysOf(owing), async (inside) => {
       const outbox = new Outbox(inside);
       const { waiting, isOld } = await pendingFor(inside, owing);
       if (isOld || waiting.length > 0 || !(await outbox.#isShown(owing))) return false;
@@ -85,7 +86,7 @@ export class Outbox extends Repository {
    * isn't to blame for a power loss. Returns undefined if the payload is no longer owed.
    */
   attempt(id: number): Promise<AttemptedPayload | undefined> {
-    return inTransaction(this.context, async (inside) => {
+    return joinTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await inside.db
         .updateTable('outbox')
@@ -112,7 +113,7 @@ export class Outbox extends Repository {
    * even if the payload was superseded while it was being sent.
    */
   async delivered(row: OutboxRow): Promise<void> {
-    await inTransaction(this.context, async (inside) => {
+    await inTransactionOn(this.context, [instanceLock(keyOf(row))], async (inside) => {
       // This attempt got a response, but earlier attempts may still be unanswered, so restore the earlier value.
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
@@ -128,7 +129,7 @@ export class Outbox extends Repository {
    * is no longer owed.
    */
   async unchanged(row: OutboxRow): Promise<boolean> {
-    return inTransaction(this.context, async (inside) => {
+    return inTransactionOn(this.context, [instanceLock(keyOf(row))], async (inside) => {
       const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
       if (!settled) return false;
       await new Receipts(inside).renew(keyOf(row), row.as_of);
@@ -289,6 +290,8 @@ export class Outbox extends Repository {
     return row !== undefined;
   }
 }
+
+const keysOf = (owing: UnsealedPayload) => [jobLock(owing.job), instanceLock(instanceKeyOf(owing))];
 
 const contentsOf = ({ sha256, bytes, format, as_of }: OutboxRow) => ({ sha256, bytes, format, asOf: as_of });
 

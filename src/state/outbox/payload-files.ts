@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../lib/make-folder.ts';
-import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, Repository, type StoreContext } from '../engine/context.ts';
+import { instanceLock } from '../engine/lock-keys.ts';
 import { storedPath } from '../engine/stored-paths.ts';
 import { filesBelow, removeIfEmpty } from '../folder-files.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
+import { keyOf } from './instance-key.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
 import { Resends } from './resends.ts';
 
@@ -58,18 +60,21 @@ export class PayloadFiles extends Repository {
    * same lock that the file exists, so the file of an owed payload never disappears.
    */
   async release(path: string): Promise<void> {
-    await inTransaction(this.context, async (inside) => {
-      if (await isWanted(inside, path)) return;
-      rmSync(path, { force: true });
-      removeIfEmpty(dirname(path), this.root);
-    });
+    await inTransaction(this.context, (inside) => new PayloadFiles(inside).#deleteUnlessWanted(path));
+  }
+
+  async #deleteUnlessWanted(path: string): Promise<void> {
+    if (await isWanted(this.context, path)) return;
+    rmSync(path, { force: true });
+    removeIfEmpty(dirname(path), this.root);
   }
 
   /**
    * Deletes the files of an instance's delivered payloads, except those that the retention keeps. Call this after a
    * delivery.
    */
-  async releaseFormer({ url, client_id, instance }: OutboxRow): Promise<void> {
+  async releaseFormer(row: OutboxRow): Promise<void> {
+    const { url, client_id, instance } = row;
     const former = await this.context.db
       .selectFrom('outbox')
       .select('path')
@@ -82,8 +87,9 @@ export class PayloadFiles extends Repository {
       .execute();
     // Leave out payloads whose files no longer exist. The files of most old payloads were deleted long ago.
     const there = new Set(former.map(({ path }) => path).filter((path) => existsSync(path)));
-    await inTransaction(this.context, async (inside) => {
-      for (const path of there) await new PayloadFiles(inside).release(path);
+    if (there.size === 0) return;
+    await inTransactionOn(this.context, [instanceLock(keyOf(row))], async (inside) => {
+      for (const path of there) await new PayloadFiles(inside).#deleteUnlessWanted(path);
     });
   }
 

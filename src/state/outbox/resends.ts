@@ -1,4 +1,5 @@
-import { inTransaction, Repository } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, Repository } from '../engine/context.ts';
+import { instanceLock } from '../engine/lock-keys.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow } from '../tables.ts';
 import { givenUpAt } from './attempts.ts';
@@ -42,7 +43,7 @@ export class Resends extends Repository {
    * Returns undefined if the resend is no longer needed.
    */
   begin({ row }: Resend): Promise<OutboxRow | undefined> {
-    return inTransaction(this.context, async (inside) => {
+    return inTransactionOn(this.context, [instanceLock(keyOf(row))], async (inside) => {
       const fresh = (await new Resends(inside).all()).find((one) => one.row.id === row.id);
       if (fresh === undefined) return undefined;
       const now = Math.round(inside.clock.now());

@@ -1,24 +1,40 @@
-import { inTransaction, Repository } from '../engine/context.ts';
+import { inTransactionOn, Repository, withoutLock } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
+import type { Processes } from './processes.ts';
 
 /**
  * If a process can't be inspected because it's in another container or on another machine, it counts as dead after this
  * time without a heartbeat.
  */
 const silenceMs = 30_000;
+/** On a server, a heartbeat is recorded again only after this time. */
+const freshMs = 3_000;
+
+/** When a process last recorded a heartbeat on a server, in monotonic milliseconds. */
+const recordedAt = new WeakMap<Processes, number>();
 
 /** Stores the last heartbeat of each process that holds a lease or a slot. */
 export class ProcessHeartbeats extends Repository {
   /**
    * Records that this process is alive. Only the first call inserts a row. It also deletes the rows of dead processes,
-   * so the table has only as many rows as there are live processes.
+   * so the table has only as many rows as there are live processes. On a server, this method uses no transaction of its
+   * caller, because all of the process's transactions would then wait for its one row.
    */
   async beat(): Promise<void> {
-    const { clock, processes } = this.context;
-    const values = { owner: processes.self, wall_ms: Math.round(clock.now()), monotonic_ms: clock.monotonic() };
-    const known = await update(this.context.db, values);
+    const { clock, processes, unlockedDb } = this.context;
+    const now = clock.monotonic();
+    const ageMs = now - (recordedAt.get(processes) ?? Number.NEGATIVE_INFINITY);
+    if (ageMs >= 0 && ageMs < freshMs) return;
+    await withoutLock(this.context, (inside) => new ProcessHeartbeats(inside).#record(now));
+    if (unlockedDb !== undefined) recordedAt.set(processes, now);
+  }
+
+  async #record(monotonic_ms: number): Promise<void> {
+    const { clock, processes, db } = this.context;
+    const values = { owner: processes.self, wall_ms: Math.round(clock.now()), monotonic_ms };
+    const known = await update(db, values);
     if (known.length > 0) return;
-    await inTransaction(this.context, async (inside) => {
+    await inTransactionOn(this.context, [], async (inside) => {
       await insert(inside.db, values);
       await new ProcessHeartbeats(inside).#removeDead();
     });
@@ -49,7 +65,7 @@ export class ProcessHeartbeats extends Repository {
 
   async #removeDead(): Promise<void> {
     const { db } = this.context;
-    for (const { owner } of await db.selectFrom('heartbeats').select('owner').execute()) {
+    for (const { owner } of await db.selectFrom('heartbeats').select('owner').orderBy('owner').execute()) {
       if (await this.isDead(owner)) await db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
     }
   }

@@ -1,5 +1,5 @@
 import { newId } from '../../lib/ids.ts';
-import { inTransaction, Repository } from '../engine/context.ts';
+import { inTransaction, Repository, withoutLock } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
 
@@ -23,7 +23,7 @@ const lookMs = 100;
 export class Leases extends Repository {
   /** Takes the lease. Returns undefined if a live process holds it, which may be this process. */
   take(name: string): Promise<Lease | undefined> {
-    return inTransaction(this.context, async (inside) => {
+    return withoutLock(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
       const [held] = await byName(inside.db, { name });
       if (held !== undefined && !(await this.#isLeftOver(held, owners))) return undefined;
@@ -90,7 +90,8 @@ export class Leases extends Repository {
   }
 
   async #release(name: string, token: string): Promise<void> {
-    await release(this.context.db, { name, token });
+    const { db, unlockedDb = db } = this.context;
+    await release(unlockedDb, { name, token });
   }
 }
 

@@ -1,4 +1,5 @@
-import { inTransaction, Repository } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, Repository } from '../engine/context.ts';
+import { accountLock } from '../engine/lock-keys.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 
 export interface DayUse {
@@ -28,7 +29,7 @@ export class Quota extends Repository {
     days: readonly string[],
     limit: number | ((use: DayUse, day: string) => number),
   ): Promise<string | undefined> {
-    return inTransaction(this.context, async (inside) => {
+    return inTransactionOn(this.context, [accountLock(account)], async (inside) => {
       const quota = new Quota(inside);
       for (const day of days) {
         const use = await quota.use(account, day);

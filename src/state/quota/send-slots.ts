@@ -1,5 +1,6 @@
 import { newId } from '../../lib/ids.ts';
-import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, Repository, type StoreContext } from '../engine/context.ts';
+import { accountLock } from '../engine/lock-keys.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import { Quota } from './quota.ts';
@@ -29,6 +30,8 @@ export interface SlotTicket {
   readonly account: string;
   readonly slot: number;
   readonly ticket: string;
+  /** The days to which the request was charged. */
+  readonly days: readonly string[];
 }
 
 /**
@@ -49,7 +52,7 @@ export interface NoFreeSlot {
 export class SendSlots extends Repository {
   /** Takes a slot of the account if one is free. `days` are the days to which the caller will charge the request. */
   take(account: string, perSecond: number, days: readonly string[] = []): Promise<SlotTicket | NoFreeSlot> {
-    return inTransaction(this.context, async (inside) => {
+    return inTransactionOn(this.context, [accountLock(account)], async (inside) => {
       const sends = new SendSlots(inside);
       return sends.takeOf(await sends.look(account, days), { account, perSecond, days });
     });
@@ -86,9 +89,15 @@ export class SendSlots extends Repository {
     return this.#free(ticket, { days, travelMs: maxTravelMs });
   }
 
-  #free({ ticket }: SlotTicket, given: { days: readonly string[]; travelMs: number }): Promise<void> {
-    const context = this.context;
-    return context.pending.settle(ticket, () => inTransaction(context, (inside) => freeSlot(inside, ticket, given)));
+  #free(taken: SlotTicket, given: { days: readonly string[]; travelMs: number }): Promise<void> {
+    const { context } = this;
+    const { account, ticket, days } = taken;
+    const free = (inside: StoreContext) => freeSlot(inside, ticket, given);
+    // The slot may have been copied to another account, which is then charged too.
+    const isCharged = given.days.every((day) => days.includes(day));
+    return context.pending.settle(ticket, () =>
+      isCharged ? inTransactionOn(context, [accountLock(account)], free) : inTransaction(context, free),
+    );
   }
 
   /**
@@ -97,9 +106,10 @@ export class SendSlots extends Repository {
    */
   async look(account: string, days: readonly string[]): Promise<SlotSnapshot> {
     const rows = await slotsOf(this.context, account);
-    const { boot } = this.context.processes;
-    if (!rows.some((row) => isStray(row, boot))) return new SlotSnapshot(rows);
-    return new SlotSnapshot(await inTransaction(this.context, (inside) => healed(inside, account, days)));
+    const { boot, self } = this.context.processes;
+    if (!rows.some((row) => isStray(row, boot) && row.owner !== self)) return new SlotSnapshot(rows);
+    const keys = [accountLock(account)];
+    return new SlotSnapshot(await inTransactionOn(this.context, keys, (inside) => healed(inside, account, days)));
   }
 
   /**
@@ -237,7 +247,7 @@ async function occupy(
   };
   await new ProcessHeartbeats(context).beat();
   const [row] = await take(db, { account, slot, ...mine, seen: seen ?? '' });
-  return row && { account, slot, ticket: row.ticket };
+  return row && { account, slot, ticket: row.ticket, days };
 }
 
 const take = prepared((db, value: BoundValue<Slot & { account: string; seen: string }>) => {

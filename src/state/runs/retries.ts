@@ -1,5 +1,5 @@
 import { tickOf } from '../../lib/clock.ts';
-import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
+import { inTransaction, joinTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RetryRow } from '../tables.ts';
 import { failWaiting } from './end-retries.ts';
@@ -70,7 +70,7 @@ export class Retries extends Repository {
    * @returns false if the run is no longer retried, because a newer result, a rollback or a hold has ended it
    */
   begin(run: string): Promise<boolean> {
-    return inTransaction(this.context, async ({ db, clock, processes }) => {
+    return joinTransaction(this.context, async ({ db, clock, processes }) => {
       const waiting = await db
         .deleteFrom('runs')
         .where('id', '=', run)

@@ -1,7 +1,8 @@
 import { tickOf } from '../../lib/clock.ts';
 import { newRunId } from '../../lib/ids.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
-import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, joinTransaction, Repository, type StoreContext } from '../engine/context.ts';
+import { jobLock } from '../engine/lock-keys.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RunRow, RunState } from '../tables.ts';
@@ -28,7 +29,7 @@ export class Runs extends Repository {
    * epoch milliseconds.
    */
   begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
-    return inTransaction(this.context, async (inside) => {
+    return inTransactionOn(this.context, [jobLock(run.job)], async (inside) => {
       await new ProcessHeartbeats(inside).beat();
       const { db, clock, processes } = inside;
       const begun = {
@@ -60,7 +61,7 @@ export class Runs extends Repository {
   }
 
   #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
-    return inTransaction(this.context, async (inside) => {
+    return joinTransaction(this.context, async (inside) => {
       await endRetriesOf(inside, id, goodStates.includes(end.state));
       await inside.db
         .updateTable('runs')
@@ -95,7 +96,7 @@ export class Runs extends Repository {
    */
   owed(id: string, { rows, bytes }: { rows: number; bytes: number }): Promise<void> {
     const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...failureColumns(undefined) };
-    return inTransaction(this.context, async (inside) => {
+    return joinTransaction(this.context, async (inside) => {
       await endRetriesOf(inside, id, true);
       await inside.db
         .updateTable('runs')
