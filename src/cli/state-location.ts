@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { topOptions } from '../config/options/settings.ts';
+import { topOptions } from '../config/options/top.ts';
 import { openSecrets } from '../config/parse/secrets.ts';
 import { readStateLocation } from '../config/parse/state.ts';
 import { validatePart } from '../config/parse/validate.ts';

@@ -9,12 +9,14 @@ import type { StateLocation } from '../state/engine/state-database.ts';
 import type { Transform } from '../transforms/transform.ts';
 import type { Alerts, OwnAlerts } from './alerts.ts';
 import type { JobPriority } from './options/budget.ts';
+import type { destinationOptions } from './options/destination.ts';
 import type { Values } from './options/field.ts';
 import type { guardOptions } from './options/guards.ts';
 import type { loginOptions } from './options/login.ts';
 import type { retryOptions } from './options/retry.ts';
-import type { checkOptions, destinationOptions, OnStartError, topOptions } from './options/settings.ts';
+import type { checkOptions } from './options/source.ts';
 import type { shareOptions } from './options/target.ts';
+import type { OnStartError, topOptions } from './options/top.ts';
 
 export type { JobPriority } from './options/budget.ts';
 

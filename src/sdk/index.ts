@@ -107,6 +107,7 @@ export {
 export { storedBytes } from './records/stored-bytes.ts';
 export type { AnswerPath, ServiceAnswer } from './service/answer.ts';
 export { buildRequest } from './service/build-request.ts';
+export type * from './service/column-data.ts';
 export { type BareCall, CredentialProvider, logInByCall } from './service/credential-provider.ts';
 export { defineService } from './service/define-service.ts';
 export type * from './service/description.ts';

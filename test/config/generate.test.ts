@@ -4,7 +4,7 @@ import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { namePattern, nameSchema } from '../../src/config/options/settings.ts';
+import { namePattern, nameSchema } from '../../src/config/options/names.ts';
 import { folderWith } from './fixtures.ts';
 
 const script = resolve(import.meta.dirname, '../../src/cli/generate.ts');

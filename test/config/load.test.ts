@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { variable } from '../../src/config/options/settings.ts';
+import { variable } from '../../src/config/options/field.ts';
 import { configWith, folderWith, goodJob, id, lines, load } from './fixtures.ts';
 
 describe('a valid config', () => {

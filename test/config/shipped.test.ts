@@ -10,8 +10,10 @@ import { configSchema, type Declarations } from '../../src/config/docs/json-sche
 import { configReference } from '../../src/config/docs/reference.ts';
 import { wholeExample } from '../../src/config/docs/whole-example.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import * as settings from '../../src/config/options/settings.ts';
+import { destinationOptions } from '../../src/config/options/destination.ts';
+import { jobOptions } from '../../src/config/options/job.ts';
 import { datasourceOptions, targetOptions } from '../../src/config/options/target.ts';
+import { topOptions } from '../../src/config/options/top.ts';
 import { formats } from '../../src/formats/index.ts';
 import { transforms } from '../../src/transforms/index.ts';
 import { folderWith } from './fixtures.ts';
@@ -80,9 +82,9 @@ describe('the sample config', () => {
       transform: jobs.flatMap(({ transforms: steps }) => keysOf((steps ?? []) as unknown[])),
     };
     const wanted: Record<string, string[]> = {
-      top: Object.keys(settings.topOptions),
-      destination: Object.keys(settings.destinationOptions),
-      job: Object.keys(settings.jobOptions),
+      top: Object.keys(topOptions),
+      destination: Object.keys(destinationOptions),
+      job: Object.keys(jobOptions),
       target: Object.keys(targetOptions),
       datasource: Object.keys(datasourceOptions),
       transform: transforms.map(({ id }) => id),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { variable } from '../../src/config/options/settings.ts';
+import { variable } from '../../src/config/options/field.ts';
 import { type ShownConfig, showConfig } from '../../src/config/show/show-config.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { id, load } from './fixtures.ts';

@@ -2,9 +2,13 @@ import type { Format } from '../../formats/format.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { type JsonSchema, schemaOf } from '../../sdk/option.ts';
 import type { Transform } from '../../transforms/transform.ts';
+import { destinationOptions } from '../options/destination.ts';
+import { jobOptions } from '../options/job.ts';
 import { optionsOfSource } from '../options/login.ts';
-import { destinationOptions, jobOptions, nameSchema, sourceOptions, topOptions } from '../options/settings.ts';
+import { nameSchema } from '../options/names.ts';
+import { sourceOptions } from '../options/source.ts';
 import { datasourceOptions, targetOptions } from '../options/target.ts';
+import { topOptions } from '../options/top.ts';
 import { topMaps } from '../parse/top.ts';
 
 /** Everything that declares its own options. */

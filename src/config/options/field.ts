@@ -174,3 +174,6 @@ export const groups = <S extends OptionSet>(set: S, given: { about: string; exam
     read: (at, faults): readonly Values<S>[] =>
       Array.isArray(at.value) ? at.value.flatMap((_, i) => readWhole(set, partAt(at, i), faults) ?? []) : [],
   });
+
+/** Returns an environment variable in the config's syntax. */
+export const variable = (name: string): string => `\${env:${name}}`;

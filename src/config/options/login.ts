@@ -1,7 +1,8 @@
 import type { Connector } from '../../sdk/connector.ts';
 import type { GrantKind } from '../../sdk/oauth.ts';
 import { type OptionSet, option, schemaOf } from '../../sdk/option.ts';
-import { sourceOptions, variable } from './settings.ts';
+import { variable } from './field.ts';
+import { sourceOptions } from './source.ts';
 
 /** Default redirect URI, which points to this machine. */
 export const defaultRedirect = 'http://127.0.0.1:47419/callback';

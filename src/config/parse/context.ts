@@ -9,7 +9,7 @@ import type { Alerts } from '../alerts.ts';
 import type { Catalog, Places } from '../catalog/catalog.ts';
 import type { Config, Destination, RetryRule, SealKeys, Source } from '../config.ts';
 import type { Values } from '../options/field.ts';
-import type { topOptions } from '../options/settings.ts';
+import type { topOptions } from '../options/top.ts';
 import type { Document } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import type { Part } from '../text/variables.ts';

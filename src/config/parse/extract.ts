@@ -4,7 +4,7 @@ import type { Connector } from '../../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
 import type { Extract, Source, Target, TransformStep } from '../config.ts';
 import { readWhole } from '../options/field.ts';
-import { stallOptions } from '../options/settings.ts';
+import { stallOptions } from '../options/job.ts';
 import type { Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';
 import { type Part, partAt } from '../text/variables.ts';

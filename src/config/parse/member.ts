@@ -1,4 +1,4 @@
-import { namePattern, nameSchema } from '../options/settings.ts';
+import { namePattern, nameSchema } from '../options/names.ts';
 import { below, type Path } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import { type Part, resolvePart } from '../text/variables.ts';

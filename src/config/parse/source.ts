@@ -5,7 +5,7 @@ import type { Connector } from '../../sdk/connector.ts';
 import { type OptionSet, type OptionValues, schemaOf, withDefaults } from '../../sdk/option.ts';
 import { readOptions } from '../options/field.ts';
 import { optionsOfSource } from '../options/login.ts';
-import { checkOptions } from '../options/settings.ts';
+import { checkOptions } from '../options/source.ts';
 import { below } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';

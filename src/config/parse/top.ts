@@ -6,7 +6,7 @@ import { option, schemaOf } from '../../sdk/option.ts';
 import type { SealKeys } from '../config.ts';
 import { readWhole, readWritten, type Values } from '../options/field.ts';
 import { scheduleRuleOptions } from '../options/schedule.ts';
-import { topOptions } from '../options/settings.ts';
+import { topOptions } from '../options/top.ts';
 import type { Document } from '../text/document.ts';
 import type { Fault, Faults } from '../text/faults.ts';
 import { registerSecrets } from '../text/register-secrets.ts';

@@ -2,7 +2,7 @@ import { isMap } from '../../lib/is-map.ts';
 import { type OptionSet, schemaOf } from '../../sdk/option.ts';
 import type { Job } from '../config.ts';
 import { changeFrom, guardOptions } from '../options/guards.ts';
-import { jobOptions } from '../options/settings.ts';
+import { jobOptions } from '../options/job.ts';
 import { datasourceOptions, targetOptions } from '../options/target.ts';
 import { writeOptions } from '../options/write.ts';
 import { below, type Path } from '../text/document.ts';

@@ -1,4 +1,5 @@
 import type { Column, ColumnType } from '../column.ts';
+import { unescapeInPlace } from './json-text.ts';
 
 /** Kinds of JSON values as bits, so that a set of kinds is a single number. */
 export const kind = {
@@ -76,6 +77,27 @@ export class JsonPaths {
     parent.children.push(node);
     this.#met.push(node);
     return node;
+  }
+
+  /** The child with that key, which contains escapes. */
+  escapedChild(parent: PathNode, key: Buffer): PathNode {
+    const text = Buffer.from(key);
+    let lone: number | undefined;
+    const end = unescapeInPlace(text, [0, text.length], (codePoint) => {
+      lone ??= codePoint;
+    });
+    const child = this.child(parent, text.toString('latin1', 0, end));
+    child.lone ??= lone;
+    return child;
+  }
+
+  /** The columns whose name contains a lone surrogate, and the first one in each. */
+  *replacedNames(parent: PathNode = this.root, inherited?: number): Generator<readonly [name: string, lone: number]> {
+    for (const node of parent.children) {
+      const lone = node.lone ?? inherited;
+      if (lone !== undefined && node.slot >= 0) yield [node.path, lone];
+      yield* this.replacedNames(node, lone);
+    }
   }
 
   /**

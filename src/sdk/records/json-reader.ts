@@ -104,13 +104,17 @@ export class JsonReader implements RecordReader {
       const paths = this.#boundPaths(input, columns, met);
       const walk = this.#walk(input, { paths, width: columns.length, wanted: [] });
       const lead = inputCells(this.#settings, input, maxRows);
-      for await (const _ of walk.rows()) {
-        this.#refuseStrayValues(input, paths, columns);
-        const cells = columns.map((column, slot) =>
-          typedCells({ input, scanner: walk.scanner, column, format: formats[slot], slot }),
-        );
-        rows += walk.scanner.rows;
-        yield { columns: all, cells: [...lead, ...cells], length: walk.scanner.rows };
+      try {
+        for await (const _ of walk.rows()) {
+          this.#refuseStrayValues(input, paths, columns);
+          const cells = columns.map((column, slot) =>
+            typedCells({ input, scanner: walk.scanner, column, format: formats[slot], slot }),
+          );
+          rows += walk.scanner.rows;
+          yield { columns: all, cells: [...lead, ...cells], length: walk.scanner.rows };
+        }
+      } finally {
+        for (const [name, lone] of paths.replacedNames()) this.#replaced.addName(name, lone);
       }
     }
     if (rows > 0) warnOfUnmet(this.#settings, (slot) => met.has(slot));

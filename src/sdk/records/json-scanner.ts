@@ -4,7 +4,7 @@ import type { RecordInput } from './input.ts';
 import { JsonLexer } from './json-lexer.ts';
 import { type JsonPaths, kind, type PathNode } from './json-paths.ts';
 import { JsonRowTemplate } from './json-row-template.ts';
-import { compactInPlace, keyId, unescapeInPlace } from './json-text.ts';
+import { compactInPlace, unescapeInPlace } from './json-text.ts';
 import { digitsEnd, runEnd, scalarEnd, stringEnd, wholeEnd } from './json-tokens.ts';
 
 const absent = -1;
@@ -13,7 +13,7 @@ const absentAsNull = -2;
 interface JsonScannerOptions {
   readonly input: RecordInput;
   readonly paths: JsonPaths;
-  /** Counts the lone surrogates in cells and in the names of columns. */
+  /** Counts the lone surrogates in cells. */
   readonly replaced: ReplacedCharacters;
   /** False if the values are only validated, so that their kinds don't matter. */
   readonly isRead?: boolean;
@@ -237,22 +237,12 @@ export class JsonScanner extends JsonLexer {
     if (bytes[at] !== 34) return void this.wrong(at, 'a key');
     const close = this.string(at + 1);
     if (close < 0) return undefined;
-    const child = this.#named(node, at + 1, close);
+    const child = this.escaped
+      ? this.#paths.escapedChild(node, bytes.subarray(at + 1, close))
+      : this.#paths.child(node, bytes.toString('latin1', at + 1, close));
     const colon = this.space(close + 1);
     if (bytes[colon] !== 58) return void this.wrong(colon, "':'");
     this.#valueStart = this.space(colon + 1);
-    return child;
-  }
-
-  /** The child with the key between two positions. Counts a column whose name contains a lone surrogate. */
-  #named(node: PathNode, start: number, end: number): PathNode {
-    let lone: number | undefined;
-    const onLone = (codePoint: number): void => {
-      lone ??= codePoint;
-    };
-    const child = this.#paths.child(node, keyId(this.bytes, start, end, this.escaped ? onLone : undefined));
-    child.lone ??= lone ?? node.lone;
-    if (child.lone !== undefined && child.slot >= 0) this.#replaced.addName(child.path, child.lone);
     return child;
   }
 

@@ -64,19 +64,3 @@ export function compactInPlace(bytes: Buffer, start: number, end: number): numbe
   }
   return to;
 }
-
-/**
- * The UTF-8 bytes of a key without escapes, decoded as latin1. `onLone` is as in {@link unescapeInPlace}; undefined if
- * the key has no escapes.
- */
-export function keyId(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  onLone: ((codePoint: number) => void) | undefined,
-): string {
-  if (onLone === undefined) return bytes.toString('latin1', start, end);
-  const text = Buffer.from(bytes.subarray(start, end));
-  const length = unescapeInPlace(text, [0, text.length], onLone);
-  return text.toString('latin1', 0, length);
-}

@@ -1,5 +1,6 @@
 import { type ApiClient, answerOf } from './api-client.ts';
-import type { ColumnData, Discovery, Fields, StreamData } from './description.ts';
+import type { ColumnData, Discovery } from './column-data.ts';
+import type { Fields, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { valueAt } from './path.ts';
 import { isWanted, listed } from './records.ts';

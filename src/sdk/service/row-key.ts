@@ -1,4 +1,5 @@
-import type { ColumnData, ServiceDescription, StreamData } from './description.ts';
+import type { ColumnData } from './column-data.ts';
+import type { ServiceDescription, StreamData } from './description.ts';
 import { stepsOf } from './path.ts';
 
 /**

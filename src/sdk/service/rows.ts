@@ -1,7 +1,8 @@
 import type { Batch, Cells, Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import { retype } from '../records/retype.ts';
-import type { ColumnData, Columns, Fields } from './description.ts';
+import type { ColumnData, Columns } from './column-data.ts';
+import type { Fields } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { type DateFormat, Moment, readMoment } from './moment.ts';
 import { stepsOf, valueAt } from './path.ts';

@@ -1,4 +1,5 @@
-import type { ColumnData, Discovery, ServiceDescription, StreamData } from './description.ts';
+import type { ColumnData, Discovery } from './column-data.ts';
+import type { ServiceDescription, StreamData } from './description.ts';
 import { isResumable } from './service-options.ts';
 
 /** The columns of the streams, as Markdown for the reference page. */

@@ -1,5 +1,6 @@
 import { pick, type ServiceAnswer } from './answer.ts';
-import type { ColumnData, Discovery, Fields, StreamData } from './description.ts';
+import type { ColumnData, Discovery } from './column-data.ts';
+import type { Fields, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { Moment, readMoment } from './moment.ts';
 import { type ValuePath, valueAt } from './path.ts';
