@@ -107,8 +107,10 @@ export async function typeAll(
   { blocks, before = {}, keeps = false, terminal = false }: Script,
 ): Promise<Walk> {
   const folder = await makeMachine(world, { keeps });
-  const swaps = await replacements(world);
-  const known = (text: string): string => swaps.reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  const swaps = new Map(await replacements(world));
+  // In one pass, because the port in an inserted address may begin with digits that are replaced too.
+  const names = new RegExp([...swaps.keys()].map(RegExp.escape).join('|'), 'g');
+  const known = (text: string): string => text.replaceAll(names, (name) => swaps.get(name)!);
   const prepared = (line: string, place: string): string[] => {
     const lines = Object.entries(before).flatMap(([mark, text]) => (line.includes(mark) ? [text] : []));
     const own = lines.length === 0 ? [] : [`at 'before ${place}'`, ...lines, `at '${place}'`];
