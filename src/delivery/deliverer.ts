@@ -1,5 +1,6 @@
 import { dueAt } from '../state/outbox/attempts.ts';
 import type { OutboxRow } from '../state/tables.ts';
+import { AccountLeases } from './account-leases.ts';
 import type { Gateway } from './gateway.ts';
 import type { DeliveryState } from './send-payload.ts';
 import { afterGrace } from './stopping.ts';
@@ -9,6 +10,8 @@ import { UploadPool } from './upload-pool.ts';
 const longestWaitMs = 30_000;
 /** Payloads that come due within this time of each other start together, in order of priority. */
 const togetherMs = 20;
+/** Like {@link longestWaitMs}, for accounts that only this process sends to, or that another process sends to. */
+const sharedWaitMs = 1_000;
 
 /**
  * Sends owed payloads continuously: when notified, when a retry is due, and when the quota resets. A stuck payload
@@ -22,11 +25,14 @@ export class Deliverer {
   readonly #notBefore = new Map<number, number>();
   /** Time of the next check for due resends (monotonic ms). */
   #repeatsAt = 0;
+  /** Absent if all processes that send are on this machine. */
+  readonly #accounts: AccountLeases | undefined;
   #loop: Promise<void> | undefined;
   #nap = new AbortController();
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
+    this.#accounts = gateway.store.isOnServer ? new AccountLeases(gateway.store) : undefined;
   }
 
   /** Starts the loop, which first sends all owed payloads. */
@@ -60,6 +66,7 @@ export class Deliverer {
       await this.#sleep(await this.#startDue(lanes).catch(() => longestWaitMs));
     }
     await Promise.all(this.#underway.values());
+    await this.#accounts?.close();
     dispose();
   }
 
@@ -70,7 +77,7 @@ export class Deliverer {
     this.#repeatsAt = clock.monotonic() + longestWaitMs;
     for (const repeat of await store.resends.all()) {
       const { id } = repeat.row;
-      if (repeat.dueAt > clock.now() || this.#underway.has(id)) continue;
+      if (repeat.dueAt > clock.now() || this.#underway.has(id) || (await this.#isLeft(repeat.row))) continue;
       const sending = lanes.resend(repeat);
       if (sending !== undefined)
         this.#underway.set(
@@ -85,14 +92,26 @@ export class Deliverer {
     const { store, clock } = this.#gateway;
     let wait = longestWaitMs;
     for (const row of await store.outbox.inState('owed')) {
-      if (this.#underway.has(row.id)) continue;
+      if (this.#underway.has(row.id)) {
+        await this.#isLeft(row);
+        continue;
+      }
       const rest = (this.#notBefore.get(row.id) ?? 0) - clock.monotonic();
       const left = Math.max(dueAt(row, clock.now()) - clock.now(), rest);
       if (left > 0) wait = Math.min(wait, left + togetherMs);
+      else if (await this.#isLeft(row)) wait = Math.min(wait, sharedWaitMs);
       else this.#begin(row, lanes);
     }
     await this.#startRepeats(lanes);
-    return wait;
+    await this.#accounts?.leaveIdle();
+    return this.#accounts?.isHolding === true ? Math.min(wait, sharedWaitMs) : wait;
+  }
+
+  /** Returns whether another process sends to the payload's account. */
+  async #isLeft({ destination, url }: OutboxRow): Promise<boolean> {
+    if (this.#accounts === undefined) return false;
+    const gate = this.#gateway.find(destination) ?? this.#gateway.at(url);
+    return gate !== undefined && !(await this.#accounts.hold(gate.destination.account));
   }
 
   #begin(row: OutboxRow, lanes: UploadPool): void {

@@ -94,6 +94,8 @@ export interface Store extends Repositories {
   readonly processes: Processes;
   /** If false, the state is lost when the process ends. */
   readonly durable: boolean;
+  /** Whether the database is on a server, so that processes on several machines can use it. */
+  readonly isOnServer: boolean;
   /** Runs `work` in a transaction. `work` must use only the repositories that are passed to it. */
   transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
   /** Like {@link transaction}, but locks only `keys` (see {@link inTransactionOn}). */
@@ -165,6 +167,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     clock,
     processes,
     durable: options.durable ?? true,
+    isOnServer: unlockedDb !== undefined,
     transaction: (work) => inTransaction(context, (inside) => work(repositoriesOf(inside))),
     transactionOn: (keys, work) => inTransactionOn(context, keys, (inside) => work(repositoriesOf(inside))),
     settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),
