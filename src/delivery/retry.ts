@@ -181,8 +181,12 @@ export function decide(outcome: RequestOutcome): Decision {
   return { action, problem, ambiguous, retryAfterMs };
 }
 
-/** Error codes of failed connections, after which no part of the request was sent. */
+/** Error code of a request that this process decided not to send. */
+export const notSent = 'ENOTSENT';
+
+/** Error codes after which no part of the request was sent, mostly of failed connections. */
 const unreached = new Set([
+  notSent,
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',

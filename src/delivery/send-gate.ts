@@ -13,7 +13,7 @@ import { DestinationLogin } from './destination-login.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { GatedRequest, GatedResult } from './gated-request.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
-import { backoffMs, type Decision, limitReached, pauseMs, type RequestOutcome } from './retry.ts';
+import { backoffMs, type Decision, limitReached, notSent, pauseMs, type RequestOutcome } from './retry.ts';
 import type { Priority, SendQueue } from './send-queue.ts';
 import { SlotReturns } from './slot-returns.ts';
 
@@ -45,8 +45,16 @@ class Rejected extends Error {
 
 interface Taken<T> {
   readonly ticket: SlotTicket;
+  /** When the slot was taken, in monotonic milliseconds. */
+  readonly at: number;
   readonly prepared: T;
 }
+
+/**
+ * The longest time between taking a slot and sending the request, in milliseconds. If the process was stopped for
+ * longer, processes on other machines may soon consider it dead and its slot free, so the request isn't sent.
+ */
+const maxPauseMs = 10_000;
 
 type Limits = (use: DayUse, day: string) => number;
 
@@ -100,6 +108,7 @@ export class SendGate {
     const asked = clock.monotonic();
     try {
       const taken = await line.acquire(this.#taker(passage), { priority, rank, ...(signal ? { signal } : {}) });
+      if (clock.monotonic() - taken.at > maxPauseMs) return await this.#giveBackLate(taken);
       const milliseconds = clock.monotonic() - asked;
       emit('request.sent', { account: this.destination.account, method, path, milliseconds });
       return await this.#sendNow(passage, taken);
@@ -180,6 +189,7 @@ export class SendGate {
       this.#rejectIf(this.#blocked(heldUntil));
       const ticket = await parts.sendSlots.takeOf(slots, { account, perSecond: pace, days });
       if (!('ticket' in ticket)) return ticket;
+      const at = clock.monotonic();
       const limits = this.#limits(slots, priority);
       const spent = await parts.quota.take(account, days, limits);
       if (spent !== undefined) this.#rejectIf(await this.#spentIn(parts, [spent], limits));
@@ -189,7 +199,7 @@ export class SendGate {
       if (this.#breaker !== undefined)
         this.#breaker = { ...this.#breaker, until: clock.monotonic() + connectTimeoutMs };
       this.#reportNewDay();
-      return { ticket, prepared };
+      return { ticket, at, prepared };
     });
   }
 
@@ -205,6 +215,13 @@ export class SendGate {
       'answer' in outcome ? { status: outcome.answer.status, limit: limitReached(outcome.answer) } : undefined;
     emit('request.answered', { account: this.destination.account, method, path, milliseconds, ...answered });
     return outcome;
+  }
+
+  /** Releases a slot whose request is too late to be sent. */
+  async #giveBackLate({ ticket }: Taken<unknown>): Promise<RequestOutcome> {
+    await this.#returns.giveBack(ticket, undefined);
+    const message = `this process was stopped for more than ${maxPauseMs / 1000} s just before it sent the request`;
+    return { error: Object.assign(new Error(message), { code: notSent }) };
   }
 
   #look({ sendSlots }: Pick<Repositories, 'sendSlots'>): Promise<SlotSnapshot> {

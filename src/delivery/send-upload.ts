@@ -39,8 +39,11 @@ export async function sendUpload<R extends OutboxRow>(
   let sent: R | undefined;
   const outcome = await gate.send<R>({
     ...{ method: 'PUT', path: dataPath(row), priority, signal, keys: [instanceLock(keyOf(row))], ...request },
+    prepare: async (parts) => {
+      sent = await request.prepare(parts);
+      return sent;
+    },
     send: async (prepared) => {
-      sent = prepared;
       emit('upload.started', { ...factsOf(prepared), attempt: attempt(prepared) });
       return upload(prepared, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
     },
