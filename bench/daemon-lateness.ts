@@ -7,12 +7,15 @@ import { SqliteDatabase, type SqliteValue } from '../src/lib/sqlite.ts';
 import { instanceOf, writeFixtures, writeJobs } from './daemon-world.ts';
 import { serve } from './service-process.ts';
 
-/** Delay between a firing's due time and the start of its run, in real milliseconds. */
-export interface Lateness {
+/** Delays between firings' due times and the starts of their runs, in real milliseconds. */
+export interface LatenessSpread {
   readonly runs: number;
   readonly p50: number;
   readonly p99: number;
   readonly most: number;
+}
+
+export interface Lateness extends LatenessSpread {
   /** Time from process start until the schedules are active. */
   readonly startSeconds: number;
   /** The daemon's resident memory at the end. */
@@ -142,7 +145,7 @@ function lateOf({ started_at }: Run, minute: number): number {
   return (started_at - minute * minuteMs) % hourMs;
 }
 
-function spreadOf(late: readonly number[]): Pick<Lateness, 'runs' | 'p50' | 'p99' | 'most'> {
+export function spreadOf(late: readonly number[]): LatenessSpread {
   const sorted = late.toSorted((a, b) => a - b);
   const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!;
   return { runs: sorted.length, p50: at(0.5), p99: at(0.99), most: sorted.at(-1)! };

@@ -62,10 +62,12 @@ interface FleetGiven {
   readonly accounts: number;
   readonly jobs: number;
   readonly always: boolean;
+  readonly schedule?: object;
 }
 
 /** Writes a config whose jobs send a small file to a target of their own, each to the next account. */
-export async function writeFleet(folder: string, { url, state, accounts, jobs, always }: FleetGiven): Promise<string> {
+export async function writeFleet(folder: string, given: FleetGiven): Promise<string> {
+  const { url, state, accounts, jobs, always, schedule } = given;
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'sales.csv'), 'month,sales\n2026-01,1000\n2026-02,2000\n');
   const names = Array.from({ length: accounts }, (_, account) => `account-${account}`);
@@ -73,7 +75,7 @@ export async function writeFleet(folder: string, { url, state, accounts, jobs, a
   const destinations = Object.fromEntries(names.map((name) => [name, { url, api_key: name, ...limits }]));
   const all = Array.from({ length: jobs }, (_, job) => {
     const target = { destination: names[job % accounts], target: instanceOf(job) };
-    return [`job-${job}`, { source: 'files', query: 'sales.csv', format: 'csv', always, ...target }];
+    return [`job-${job}`, { source: 'files', query: 'sales.csv', format: 'csv', always, schedule, ...target }];
   });
   const sources = { files: { connector: 'file' } };
   const cache = state.includes('://') ? { cache: './cache' } : {};

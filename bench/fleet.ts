@@ -10,13 +10,17 @@ import { parseArgs } from 'node:util';
 import { renderTable } from '../src/cli/table.ts';
 import { startPostgres } from '../test/servers/postgres.ts';
 import type { FleetFigures } from './fleet-child.ts';
+import { lateRows } from './fleet-late.ts';
 import { type Service, startService, startSlowLink, writeFleet } from './fleet-world.ts';
+import { installPackage } from './install-package.ts';
+import { workSettings } from './server-work.ts';
 
 /**
- * `npm run bench:fleet -- [--processes 4] [--accounts 20] [--jobs 200] [--seconds 20] [--latency 1] [--state postgres]
- * [--only runs|send]`: measures several processes that share one state: how many runs and requests they make, and how
- * many statements that takes. `--latency` is added to each round trip to the database, in milliseconds. `--state
- * folder` measures a state in a folder instead.
+ * `npm run bench:fleet -- [--processes 4] [--accounts 20] [--jobs 200] [--seconds 20] [--minutes 2] [--latency 1]
+ * [--state postgres] [--only runs|send|late]`: measures several processes that share one state: how many runs and
+ * requests they make, how many statements that takes, and how late jobs start that fire once a minute, with and without
+ * processes being killed. `--latency` is added to each round trip to the database, in milliseconds. `--state folder`
+ * measures a state in a folder instead.
  */
 const { values: options } = parseArgs({
   options: {
@@ -26,6 +30,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '20' },
     latency: { type: 'string', default: '0' },
     state: { type: 'string', default: 'postgres' },
+    minutes: { type: 'string', default: '2' },
     only: { type: 'string', default: '' },
   },
 });
@@ -120,7 +125,7 @@ const each = (all: number, of: number): string => (of === 0 ? 'none' : (all / of
 /** Starts the database that the state is in, if it isn't in a folder. */
 async function startState(): Promise<{ state: (name: string) => string; stop(): Promise<void> }> {
   if (options.state === 'folder') return { state: () => './state', stop: async () => undefined };
-  const server = await startPostgres({ settings: { fsync: 'on', max_connections: '200' } });
+  const server = await startPostgres({ settings: { ...workSettings, fsync: 'on', max_connections: '200' } });
   const link = latencyMs === 0 ? undefined : await startSlowLink(server.port, latencyMs);
   const { user, password, host, port, database } = { ...server, ...link };
   const url = `postgres://${user}:${password}@${host}:${port}/${database}?sslmode=disable`;
@@ -142,6 +147,13 @@ try {
     const given = { url: service.url, state: state(name), accounts, jobs, always };
     const file = await writeFleet(join(folder, name), given);
     const measured = rowsOf(await measureFleet(file, service).finally(service.stop));
+    for (const row of measured) process.stderr.write(`${row.join(': ')}\n`);
+    rows.push(...measured);
+  }
+  if ('late'.includes(options.only) && options.state !== 'folder') {
+    const sluice = await installPackage(folder);
+    const minutes = Number(options.minutes);
+    const measured = await lateRows({ sluice, folder, state, processes, accounts, jobs, minutes });
     for (const row of measured) process.stderr.write(`${row.join(': ')}\n`);
     rows.push(...measured);
   }
