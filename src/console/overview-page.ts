@@ -123,12 +123,12 @@ function jobRow({ job, kind }: Ranked, now: number): Html {
 }
 
 function accountCard(account: AccountStatus, now: number): Html {
-  const { destinations, used, others: byOthers, limit, day, turns_at, spent_until } = account;
+  const { destinations, used, others: byOthers, limit, day, turns_at, spent_until, sender } = account;
   const spent =
     spent_until === undefined
       ? undefined
       : html`<p class="bad">The service reports no requests left until ${instant(spent_until, now)}.</p>`;
   return html`<section class="card"><h3>${destinations.join(', ')}</h3>
 <meter min="0" max="${limit}" high="${Math.floor(limit * 0.9)}" value="${Math.min(used, limit)}">${used} of ${limit}</meter>
-<p>${countText(used)} of ${countText(limit)} used${byOthers === 0 ? '' : ` (${countText(byOthers)} by other programs)`} on ${day} (New York); the allowance resets ${instant(turns_at, now)}.</p>${spent}</section>`;
+<p>${countText(used)} of ${countText(limit)} used${byOthers === 0 ? '' : ` (${countText(byOthers)} by other programs)`} on ${day} (New York); the allowance resets ${instant(turns_at, now)}.${sender === undefined ? '' : ` Now sending: ${sender}.`}</p>${spent}</section>`;
 }

@@ -6,6 +6,9 @@ const idleMs = 5_000;
 /** Interval at which to try again to get an account that another process has, in case it dies. */
 const tryAgainMs = 2_000;
 
+/** Returns the name of the lease of the process that sends to an account. */
+export const senderLease = (account: string): string => `sender:${account}`;
+
 interface HeldAccount {
   readonly lease: Lease;
   usedAt: number;
@@ -35,7 +38,7 @@ export class AccountLeases {
       return true;
     }
     if (now < (this.#tryAt.get(account) ?? 0)) return false;
-    const lease = await this.#store.leases.take(`sender:${account}`);
+    const lease = await this.#store.leases.take(senderLease(account));
     if (lease === undefined) this.#tryAt.set(account, now + tryAgainMs);
     else this.#held.set(account, { lease, usedAt: now });
     return lease !== undefined;

@@ -54,6 +54,7 @@ export class Gauges {
   readonly #conditions;
   readonly #untold;
   readonly #processes;
+  readonly #senders;
   readonly #sources = new Names();
   readonly #answers;
 
@@ -94,6 +95,12 @@ export class Gauges {
     );
     this.#answers = gauge('source_answers', '1 if the last check of the source succeeded, 0 if it failed.', 'source');
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not accepted yet.', 'channel');
+    this.#senders = gauge(
+      'account_sender_info',
+      'Always 1; the labels show which process is sending to the account, if several machines share the state.',
+      'account',
+      'process',
+    );
     this.#processes = gauge(
       'processes',
       'Live processes of a state on a server, by role and version. Config differs: the process loaded another config than the daemon.',
@@ -211,12 +218,14 @@ export class Gauges {
     const { store, clock, config } = this.#given;
     const accounts = await reportAccounts(config(), store, clock);
     for (const gauge of [this.#allowance, this.#left, this.#others, this.#turn]) gauge.reset();
-    for (const { destinations, used, others, limit, turns_at, spent_until } of accounts) {
+    this.#senders.reset();
+    for (const { destinations, used, others, limit, turns_at, spent_until, sender } of accounts) {
       const account = this.#accounts.of(destinations[0] ?? '');
       this.#allowance.set({ account }, limit);
       this.#left.set({ account }, spent_until === undefined ? Math.max(0, limit - used) : 0);
       this.#others.set({ account }, others);
       this.#turn.set({ account }, turns_at / 1000);
+      if (sender !== undefined) this.#senders.set({ account, process: sender }, 1);
     }
   }
 }

@@ -1,6 +1,8 @@
 import type { Config, Destination } from '../../config/config.ts';
+import { senderLease } from '../../delivery/account-leases.ts';
 import { dayOf, limitOf, untilMidnight } from '../../delivery/quota.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { processText } from '../../state/processes/processes.ts';
 import type { Store } from '../../state/store.ts';
 
 /** The number of requests that an account has left for the day. */
@@ -21,6 +23,8 @@ export interface AccountStatus {
   readonly usage_refused?: string;
   /** Set if the service has reported that the allowance is used up. */
   readonly spent_until?: number;
+  /** The process that is sending to the account, if several machines share the state. */
+  readonly sender?: string;
 }
 
 /** Reports the remaining requests of each account in a config. Without a store, no requests have been used yet. */
@@ -35,6 +39,7 @@ export async function reportAccounts(
   return Promise.all(
     [...byAccount].map(async ([account, sharing]) => {
       const { used = 0, others = 0, allowance, spentUntil } = (await store?.quota.use(account, day)) ?? {};
+      const sender = store?.isOnServer ? await store.leases.holder(senderLease(account)) : undefined;
       const refused = (await store?.usageChecks.find(account))?.refused;
       return {
         destinations: sharing.map(({ name }) => name),
@@ -46,6 +51,7 @@ export async function reportAccounts(
         allowance,
         ...(refused == null ? {} : { usage_refused: refused }),
         spent_until: spentUntil,
+        ...(sender === undefined ? {} : { sender: processText(sender.owner) }),
       };
     }),
   );
