@@ -11,9 +11,9 @@ import { Generations } from './checkpoints/generations.ts';
 import { Watermarks } from './checkpoints/watermarks.ts';
 import { inTransaction, inTransactionOn, type PayloadRetention, type StoreContext } from './engine/context.ts';
 import { useDatabase, useServer } from './engine/database.ts';
-import type { Engine } from './engine/engine.ts';
+import type { Engine, PlannerLock } from './engine/engine.ts';
 import { folderAdvice } from './engine/folder-advice.ts';
-import { migrate } from './engine/migrate.ts';
+import { checkVersion, migrate } from './engine/migrate.ts';
 import { PendingWrites } from './engine/pending-writes.ts';
 import type { StateDatabase } from './engine/state-database.ts';
 import { isUnwritable, stateFileProblem } from './engine/state-problem.ts';
@@ -38,6 +38,7 @@ import { ThrottledJobs } from './quota/throttled-jobs.ts';
 import { UsageChecks } from './quota/usage-checks.ts';
 import { Audit } from './runs/audit.ts';
 import { DeferredFirings } from './runs/deferred-firings.ts';
+import { FleetRuns } from './runs/fleet-runs.ts';
 import { Holds } from './runs/holds.ts';
 import { Retries } from './runs/retries.ts';
 import { RunStats } from './runs/run-stats.ts';
@@ -53,6 +54,7 @@ const repositories = {
   audit: Audit,
   backfills: Backfills,
   deferredFirings: DeferredFirings,
+  fleetRuns: FleetRuns,
   goodPayloads: GoodPayloads,
   holds: Holds,
   leases: Leases,
@@ -116,6 +118,10 @@ export interface Store extends Repositories {
    * yet.
    */
   probe(): Promise<Problem | undefined>;
+  /** Returns the lock for the process that plans. Absent if only one process can be the daemon. */
+  readonly plannerLock?: (() => PlannerLock) | undefined;
+  /** Throws `STATE_NEWER` if a newer version of Sluice has changed the schema. */
+  checkSchema(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -172,6 +178,8 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     transactionOn: (keys, work) => inTransactionOn(context, keys, (inside) => work(repositoriesOf(inside))),
     settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),
     unwritable: () => health.problem,
+    plannerLock: engine.plannerLock,
+    checkSchema: () => checkVersion(engine, at),
     async probe() {
       await parts.settings.set('probe', String(Math.round(clock.now()))).catch(otherThanDisk);
       return health.problem;

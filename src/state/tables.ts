@@ -14,6 +14,7 @@ import type {
   WatermarksTable,
 } from './tables/checkpoints.ts';
 import type { AuditTable, HoldsTable } from './tables/decisions.ts';
+import type { FleetRunsTable } from './tables/fleet.ts';
 import type { LoginHoldsTable, LoginsTable } from './tables/logins.ts';
 import type { OutboxTable, QuarantineTable, ReceiptsTable, TargetsTable } from './tables/outbox.ts';
 import type { HeartbeatsTable, LeasesTable } from './tables/processes.ts';
@@ -40,6 +41,7 @@ export interface Tables {
   login_holds: LoginHoldsTable;
   schedules: SchedulesTable;
   deferred_firings: DeferredFiringsTable;
+  fleet_runs: FleetRunsTable;
   skips: SkipsTable;
   targets: TargetsTable;
   settings: SettingsTable;
@@ -85,6 +87,7 @@ export type LoginHoldRow = Selectable<LoginHoldsTable>;
 export type LoginRow = Selectable<LoginsTable>;
 export type ScheduleRow = Selectable<SchedulesTable>;
 export type DeferredFiringRow = Selectable<DeferredFiringsTable>;
+export type FleetRunRow = Selectable<FleetRunsTable>;
 export type SkipRow = Selectable<SkipsTable>;
 export type AccountRow = Selectable<AccountsTable>;
 export type UsageRow = Selectable<UsageChecksTable>;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { runDetail } from '../../src/cli/run-detail.ts';
 import { SteppingClock } from '../clocks.ts';
-import { cleanUp, newFolder, newStore, oweText, Population } from './fixtures.ts';
+import { cleanUp, newFolder, newStore, oweText, Population, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -154,6 +154,51 @@ describe('runs', () => {
     expect([lasts.size, lasts.get('orders')?.id, lasts.get('stock')?.state]).toEqual([2, failed, 'refreshed']);
     const refreshed = await store.runs.lasts(['refreshed']);
     expect(refreshed.map(({ job }) => job).sort()).toEqual(['orders', 'stock']);
+  });
+});
+
+describe('a run of a process that was suspended and considered dead', () => {
+  async function twoProcesses() {
+    const [folder, clock, people] = [newFolder(), new SteppingClock(), new Population()];
+    const open = (self: string) => newStore({ clock, folder, processes: people.member(self) });
+    const [paused, other] = [await open('paused'), await open('other')];
+    await paused.leases.take('job:orders');
+    const run = await paused.runs.begin({ job: 'orders', origin: 'schedule' });
+    const asOf = clock.now();
+    const payload = spool(paused, { run, text: 'a', asOf });
+    const owing = { run, job: 'orders', destination: place, instance: 'i', payload, mediaType: 'x', always: false };
+    people.dead.add('paused');
+    return { paused, other, run, owing };
+  }
+
+  it("is interrupted when another process takes over its job's lease, and can no longer settle its result", async () => {
+    const { paused, other, run, owing } = await twoProcesses();
+    const lease = await other.leases.take('job:orders');
+    expect(lease?.from).toBe('paused');
+    const elsewhere = await paused.runs.begin({ job: 'stock', origin: 'schedule' });
+    await other.runs.interruptOf('paused', 'orders');
+    expect(await other.runs.find(elsewhere)).toMatchObject({ state: 'running' });
+    const lost = { code: 'RUN_LOST' };
+    await expect(paused.outbox.enqueue(owing)).rejects.toMatchObject(lost);
+    await expect(paused.outbox.settleIfShown(owing)).rejects.toMatchObject(lost);
+    const verdict = { findings: '[]', message: 'too few rows' };
+    await expect(paused.quarantine.put(owing, verdict)).rejects.toMatchObject(lost);
+    await paused.runs.finish(run, { state: 'unchanged' });
+    expect(await other.runs.find(run)).toMatchObject({ state: 'interrupted', code: 'RUN_INTERRUPTED' });
+    expect(await other.outbox.inState('owed', 'quarantined', 'superseded')).toEqual([]);
+  });
+
+  it('keeps its result if the result was owed before the job was taken over', async () => {
+    const { paused, other, run, owing } = await twoProcesses();
+    expect(await paused.outbox.enqueue(owing)).toMatchObject({ state: 'owed' });
+    await other.leases.take('job:orders');
+    await other.runs.interruptOf('paused', 'orders');
+    expect(await other.runs.find(run)).toMatchObject({ state: 'owed' });
+  });
+
+  it("can't be settled by another process, even if it was not interrupted", async () => {
+    const { other, owing } = await twoProcesses();
+    await expect(other.outbox.enqueue(owing)).rejects.toMatchObject({ code: 'RUN_LOST' });
   });
 });
 

@@ -51,6 +51,7 @@ export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>
   const lease = await runtime.store.leases.take(jobLock(job.name));
   if (lease === undefined) return notRun(job, { state: 'busy', problem: await busyProblem(job, runtime.store) });
   try {
+    if (lease.from !== undefined) await runtime.store.runs.interruptOf(lease.from, job.name);
     const hold = await runtime.store.holds.find(job.name);
     if (hold !== undefined) return notRun(job, { state: 'on_hold', problem: heldProblem(job, hold) });
     return await withLogin(given, work);
@@ -225,6 +226,7 @@ async function settleUnchanged(
   const key = instanceKeyOf({ destination: job.destination, ...address });
   const keys = [jobLock(job.name), instanceLock(key)];
   await runtime.store.transactionOn(keys, async ({ runs, watermarks, receipts }) => {
+    await runs.assertOwn(run);
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
     await receipts.recheck(key, attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0);
     await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });

@@ -4,6 +4,14 @@ import type { Processes } from '../processes/processes.ts';
 import type { Tables } from '../tables.ts';
 import type { WriteHealth } from './write-health.ts';
 
+/** A lock that the server releases as soon as the connection of the process that holds it breaks. */
+export interface PlannerLock {
+  /** Returns whether this process holds the lock. Takes it if it's free. Never throws or waits for another process. */
+  tryAcquire(): Promise<boolean>;
+  /** Releases the lock. */
+  close(): Promise<void>;
+}
+
 /** A database that holds a state: a file in the state folder, or a schema on a PostgreSQL server. */
 export interface Engine {
   readonly db: Kysely<Tables>;
@@ -21,6 +29,8 @@ export interface Engine {
   /** The clock that all processes that can open this database share. */
   readonly clock: Clock;
   readonly processes: Processes;
+  /** Returns the lock for the process that plans; undefined if only one process can be the daemon. */
+  plannerLock?(): PlannerLock;
   /** Returns whether the table of applied migrations exists. */
   hasMigrations(at: Kysely<Tables>): Promise<boolean>;
   /** Creates what the first migration needs. Runs in its transaction. */

@@ -51,6 +51,11 @@ async function takeSteps(db: Kysely<Tables>, steps: readonly Migration[], clock:
   }
 }
 
+/** Throws `STATE_NEWER` if a newer version of Sluice has migrated the database. */
+export async function checkVersion(engine: Engine, folder: string): Promise<void> {
+  await stepsTaken(engine, engine.db, { folder, steps: migrations });
+}
+
 /** Throws if the tables differ from the newest schema. Later statements wouldn't work with such tables. */
 async function assertShape(engine: Engine, db: Kysely<Tables>, folder: string): Promise<void> {
   const differences = (await engine.schemaDifferences?.(db)) ?? [];

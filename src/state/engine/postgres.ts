@@ -6,6 +6,7 @@ import type { Tables } from '../tables.ts';
 import { databaseProblem } from './database-problem.ts';
 import type { Engine } from './engine.ts';
 import { lockPatienceMs } from './patient-driver.ts';
+import { PostgresLock } from './postgres-lock.ts';
 import { ServerClock } from './server-clock.ts';
 import { lockStatement, type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
 import type { StateDatabase } from './state-database.ts';
@@ -42,6 +43,7 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
     health,
     clock,
     processes: serverProcesses(() => boot),
+    plannerLock: () => new PostgresLock(connectionConfig(database), `sluice planner:${schema}`),
     async hasMigrations(at) {
       const name = sql<string | null>`to_regclass(${`${pg.escapeIdentifier(schema)}.migrations`})::text`;
       const { rows } = await sql<{ name: string | null }>`select ${name} as name`.execute(at);

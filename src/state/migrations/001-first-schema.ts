@@ -3,6 +3,7 @@ import { createAlertTables } from './first-schema/alerts.ts';
 import { createBudgetTables } from './first-schema/budget.ts';
 import { createCheckpointTables } from './first-schema/checkpoints.ts';
 import { createDecisionTables } from './first-schema/decisions.ts';
+import { createFleetTables } from './first-schema/fleet.ts';
 import { createLoginTables } from './first-schema/logins.ts';
 import { createOutboxTables } from './first-schema/outbox.ts';
 import { createProcessTables } from './first-schema/processes.ts';
@@ -17,6 +18,7 @@ export default async function up({ schema }: Kysely<unknown>): Promise<void> {
   await createProcessTables(schema);
   await createRunTables(schema);
   await createScheduleTables(schema);
+  await createFleetTables(schema);
   await createOutboxTables(schema);
   await createBudgetTables(schema);
   await createCheckpointTables(schema);

@@ -40,6 +40,7 @@ export class Outbox extends Repository {
   enqueue(owing: NewPayload): Promise<EnqueueResult> {
     return inTransactionOn(this.context, keysOf(owing), async (inside) => {
       assertWhole(owing.payload);
+      await new Runs(inside).assertOwn(owing.run);
       const { waiting, owed, isOld } = await pendingFor(inside, owing);
       if (isOld) return { state: 'superseded', row: await recordPayload(inside, owing, 'superseded'), superseded: [] };
       const outbox = new Outbox(inside);
@@ -61,6 +62,7 @@ export class Outbox extends Repository {
    */
   settleIfShown(owing: UnsealedPayload): Promise<boolean> {
     return inTransactionOn(this.context, keysOf(owing), async (inside) => {
+      await new Runs(inside).assertOwn(owing.run);
       const outbox = new Outbox(inside);
       const { waiting, isOld } = await pendingFor(inside, owing);
       if (isOld || waiting.length > 0 || !(await outbox.#isShown(owing))) return false;

@@ -37,6 +37,7 @@ export class Quarantine extends Repository {
   ): Promise<{ id: number; superseded: readonly OutboxRow[] }> {
     return inTransaction(this.context, async (inside) => {
       assertWhole(owing.payload);
+      await new Runs(inside).assertOwn(owing.run);
       const before = (await pendingPayloads(inside, instanceKeyOf(owing))).filter(
         ({ state }) => state === 'quarantined',
       );

@@ -1,4 +1,5 @@
 import { newId } from '../../lib/ids.ts';
+import { Problem } from '../../lib/problem.ts';
 import { inTransaction, Repository, withoutLock } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
@@ -9,11 +10,15 @@ import { ProcessHeartbeats } from './heartbeats.ts';
  */
 export interface Lease {
   readonly name: string;
+  /** The dead process that held the lease until now. Undefined if the lease was free. */
+  readonly from?: string | undefined;
   /**
    * Releases the lease. Doesn't fail because of the disk: if the disk rejects writes, the release is retried until it
    * succeeds.
    */
   release(): Promise<void>;
+  /** Identifies this taking of the lease. */
+  readonly token: string;
 }
 
 /** How often to check whether another process still holds the lease, in milliseconds. */
@@ -30,7 +35,8 @@ export class Leases extends Repository {
       await owners.beat();
       const mine = { owner: inside.processes.self, token: newId(), taken_at: Math.round(inside.clock.now()) };
       const [taken] = await take(inside.db, { name, ...mine, seen: held?.token ?? '' });
-      return taken && { name, release: () => this.#giveBack(name, mine.token) };
+      const from = held?.owner === mine.owner ? undefined : held?.owner;
+      return taken && { name, from, token: mine.token, release: () => this.#giveBack(name, mine.token) };
     });
   }
 
@@ -46,6 +52,35 @@ export class Leases extends Repository {
       if (lease !== undefined || clock.monotonic() > end) return lease;
       await clock.sleep(lookMs, signal);
     }
+  }
+
+  /**
+   * Takes the lease away from the process that holds it, even if it's alive. Returns undefined if another process was
+   * faster. The process that held it must check {@link assertHeld} in each transaction that needs the lease.
+   */
+  async seize(name: string): Promise<Lease | undefined> {
+    const [held] = await byName(this.context.db, { name });
+    if (held !== undefined) await this.#release(name, held.token);
+    return this.take(name);
+  }
+
+  /** Returns whether the lease still belongs to the process that took it. */
+  async isHeld({ name, token }: Pick<Lease, 'name' | 'token'>): Promise<boolean> {
+    const [held] = await byName(this.context.db, { name });
+    return held?.token === token;
+  }
+
+  /**
+   * Throws `LEASE_LOST` if another process has taken the lease over. Until the transaction ends, no other process can.
+   */
+  async assertHeld({ name, token }: Pick<Lease, 'name' | 'token'>): Promise<void> {
+    const [held] = await touch(this.context.db, { name, token });
+    if (held !== undefined) return;
+    throw new Problem({
+      code: 'LEASE_LOST',
+      family: 'job',
+      message: `Another process has taken over the lease ${name}`,
+    });
   }
 
   /** Returns the live process that holds the lease, or undefined if there is none. */
@@ -108,6 +143,15 @@ const take = prepared(
       .onConflict((conflict) => conflict.column('name').doUpdateSet(mine).where('leases.token', '=', value('seen')))
       .returning('token');
   },
+);
+
+const touch = prepared((db, value: BoundValue<{ name: string; token: string }>) =>
+  db
+    .updateTable('leases')
+    .set({ token: value('token') })
+    .where('name', '=', value('name'))
+    .where('token', '=', value('token'))
+    .returning('token'),
 );
 
 const release = prepared((db, value: BoundValue<{ name: string; token: string }>) =>

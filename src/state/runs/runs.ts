@@ -1,5 +1,6 @@
 import { tickOf } from '../../lib/clock.ts';
 import { newRunId } from '../../lib/ids.ts';
+import { Problem } from '../../lib/problem.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import { inTransaction, inTransactionOn, joinTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { jobLock } from '../engine/lock-keys.ts';
@@ -44,6 +45,25 @@ export class Runs extends Repository {
         const [row] = await insert(db, { id: newRunId(clock.now()), ...begun });
         if (row !== undefined) return row.id;
       }
+    });
+  }
+
+  /**
+   * Throws `RUN_LOST` unless this process is executing the run. Call this in the transaction that settles the run's
+   * result (a fencing token): if this process was suspended, another one may have considered it dead, interrupted the
+   * run and run the job itself.
+   */
+  async assertOwn(id: string): Promise<void> {
+    const { db, processes } = this.context;
+    const [own] = await touchOwn(db, { id, owner: processes.self });
+    if (own === undefined) throw lostRun(id);
+  }
+
+  /** Records that another process's runs of a job were interrupted. Call this after taking over the job's lease. */
+  async interruptOf(owner: string, job: string): Promise<void> {
+    await inTransaction(this.context, async (inside) => {
+      const left = (await running(inside)).filter((run) => run.owner === owner && run.job === job);
+      for (const { id } of left) await new Runs(inside).finish(id, { state: 'interrupted', problem: died });
     });
   }
 
@@ -161,8 +181,7 @@ export class Runs extends Repository {
       const orphans: RunRow[] = [];
       for (const run of await running(inside)) {
         if (!(await owners.isDead(run.owner))) continue;
-        const problem = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };
-        await new Runs(inside).finish(run.id, { state: 'interrupted', problem });
+        await new Runs(inside).finish(run.id, { state: 'interrupted', problem: died });
         orphans.push(run);
       }
       return orphans;
@@ -181,6 +200,19 @@ export class Runs extends Repository {
     for (const run of await running(this.context)) if (!(await owners.isDead(run.owner))) alive.push(run);
     return alive;
   }
+}
+
+const died: RunFailure = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };
+
+function lostRun(id: string): Problem {
+  return new Problem({
+    code: 'RUN_LOST',
+    family: 'job',
+    message:
+      'Another process took the job over while this process was suspended or disconnected; the result was discarded',
+    seen: `run ${id}`,
+    next: 'no action needed: the other process runs the job',
+  });
 }
 
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
@@ -224,6 +256,17 @@ const countOne = prepared((db, value: BoundValue<Id>) =>
     .updateTable('runs')
     .set((row) => ({ requests: row('requests', '+', 1) }))
     .where('id', '=', value('id')),
+);
+
+/** Also locks the row on a server until the transaction ends, so that no other process can interrupt the run. */
+const touchOwn = prepared((db, value: BoundValue<Pick<RunRow, 'id' | 'owner'>>) =>
+  db
+    .updateTable('runs')
+    .set({ state: 'running' })
+    .where('id', '=', value('id'))
+    .where('owner', '=', value('owner'))
+    .where('state', '=', 'running')
+    .returning('id'),
 );
 
 const running = ({ db }: StoreContext) => db.selectFrom('runs').selectAll().where('state', '=', 'running').execute();
