@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -80,5 +80,11 @@ describe('deploy/kubernetes', async () => {
     expect(container).toMatchObject({
       volumeMounts: expect.arrayContaining([expect.objectContaining({ name: 'config', mountPath: '/config' })]),
     });
+  });
+
+  it('is what the chart has a template for, except for the secret', async () => {
+    const templates = await readdir(join(deploy, 'helm/templates'));
+    const files = (await readdir(join(deploy, 'kubernetes'))).filter((name) => name !== 'secret.yaml');
+    expect(files.sort()).toEqual(templates.sort());
   });
 });
