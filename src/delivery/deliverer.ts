@@ -12,6 +12,8 @@ const longestWaitMs = 30_000;
 const togetherMs = 20;
 /** Like {@link longestWaitMs}, for accounts that only this process sends to, or that another process sends to. */
 const sharedWaitMs = 1_000;
+/** Shortest time between two checks of a state on a server. They read what all processes have enqueued. */
+const sharedRestMs = 50;
 
 /**
  * Sends owed payloads continuously: when notified, when a retry is due, and when the quota resets. A stuck payload
@@ -64,6 +66,7 @@ export class Deliverer {
     while (!signal.aborted) {
       this.#nap = new AbortController();
       await this.#sleep(await this.#startDue(lanes).catch(() => longestWaitMs));
+      if (this.#accounts !== undefined) await this.#gateway.clock.sleep(sharedRestMs, signal).catch(() => undefined);
     }
     await Promise.all(this.#underway.values());
     await this.#accounts?.close();
