@@ -77,7 +77,7 @@ export class PayloadFiles extends Repository {
     const { url, client_id, instance } = row;
     const former = await this.context.db
       .selectFrom('outbox')
-      .select('path')
+      .select(['path', 'settled_at'])
       .where('url', '=', url)
       .where('client_id', '=', client_id)
       .where('instance', '=', instance)
@@ -86,11 +86,21 @@ export class PayloadFiles extends Repository {
       .limit((this.context.keep?.payloads ?? 0) + fewMore)
       .execute();
     // Leave out payloads whose files no longer exist. The files of most old payloads were deleted long ago.
-    const there = new Set(former.map(({ path }) => path).filter((path) => existsSync(path)));
-    if (there.size === 0) return;
+    const surplus = this.#surplusOf(former).filter((path) => existsSync(path));
+    if (surplus.length === 0) return;
     await inTransactionOn(this.context, [instanceLock(keyOf(row))], async (inside) => {
-      for (const path of there) await new PayloadFiles(inside).#deleteUnlessWanted(path);
+      for (const path of surplus) await new PayloadFiles(inside).#deleteUnlessWanted(path);
     });
+  }
+
+  /** Returns the paths that the retention doesn't keep. `former` are an instance's delivered payloads, newest first. */
+  #surplusOf(former: readonly Pick<OutboxRow, 'path' | 'settled_at'>[]): string[] {
+    const { keep, clock } = this.context;
+    const since = clock.now() - (keep?.milliseconds ?? 0);
+    const paths = [...new Set(former.map(({ path }) => path))];
+    const kept = new Set(paths.slice(0, keep?.payloads ?? 0));
+    const young = new Set(former.filter(({ settled_at }) => (settled_at ?? 0) >= since).map(({ path }) => path));
+    return paths.filter((path) => !kept.has(path) || !young.has(path));
   }
 
   /**
