@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { jobLock } from '../../src/state/engine/lock-keys.ts';
 import type { StateDatabase } from '../../src/state/engine/state-database.ts';
 import type { Store } from '../../src/state/store.ts';
 import { describeWithServer, reportMissing } from '../servers/describe.ts';
@@ -29,6 +30,13 @@ function describeStates(server: () => TestServer): void {
         });
       await Promise.all(Array.from({ length: 60 }, (_, nth) => increment(stores[nth % 3]!)));
       expect(await first!.settings.find('count')).toBe('60');
+      await first!.schedules.set({ job: 'a', schedule: 'x', next_at: 0 });
+      const delay = (store: Store) =>
+        store.transactionOn([jobLock('a')], async ({ schedules }) => {
+          await schedules.set({ job: 'a', schedule: 'x', next_at: (await schedules.find('a'))!.next_at + 1 });
+        });
+      await Promise.all(Array.from({ length: 60 }, (_, nth) => delay(stores[nth % 3]!)));
+      expect(await first!.schedules.find('a')).toMatchObject({ next_at: 60 });
       await oweText(first!, { instance: 'kpi', text: 'id\n1\n', asOf: Date.now() });
       expect(await stores[1]!.outbox.inState('owed')).toHaveLength(1);
       const next = new pg.Client({ ...state, ssl: false });
