@@ -140,6 +140,7 @@ async function previewWithDifference(job: Job, previewing: Previewing): Promise<
     const { store } = previewing;
     const address = await addressIn(store, job);
     const good = address && (await store!.goodPayloads.last(keyOf(job, address)));
+    if (good !== undefined) await store!.blobs.ensureHere(good.path);
     const last = good && payloadFileOf(good, job);
     const now = payloadFileOf({ path, format: shown.preview.format }, job);
     return { ...shown, compared: await comparePayloads({ last, now, job }) };

@@ -1,17 +1,17 @@
 import { Problem } from '../lib/problem.ts';
-import { verifyPayload } from '../pipeline/verify-payload.ts';
 import type { GoodPayload } from '../state/outbox/good-payloads.ts';
 import type { Decided, DecidedBy } from '../state/runs/audit.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
+import { wholePayload } from './whole-payload.ts';
 
 /**
  * Approves a quarantined payload by enqueuing it unchanged, and returns its row. Throws `PAYLOAD_DAMAGED` if the file
  * has changed, or `DECISION_LATE` if the payload is no longer quarantined or newer data exists.
  */
 export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
-  await assertUndamaged(row);
+  await assertUndamaged(gateway, row);
   const decided = await gateway.store.quarantine.approve(row.id, by);
   if (decided === undefined) throw tooLate(row);
   return announce(gateway, 'payload.approved', { decided, by });
@@ -35,7 +35,7 @@ export async function rollback(
   former: GoodPayload,
   { job, by }: { job: string; by: DecidedBy },
 ): Promise<OutboxRow> {
-  await assertUndamaged(former);
+  await assertUndamaged(gateway, former);
   const lease = await gateway.store.leases.take(`job:${job}`);
   if (lease === undefined) throw busy(job);
   try {
@@ -48,7 +48,7 @@ export async function rollback(
 
 /** Requeues a dead payload, starting over with the first attempt. Throws `DECISION_LATE` if newer data exists. */
 export async function requeue(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
-  await assertUndamaged(row);
+  await assertUndamaged(gateway, row);
   await gateway.store.transaction(async ({ outbox, audit }) => {
     if (!(await outbox.requeue(row.id))) throw tooLate(row);
     await audit.write({ by, action: 'send', job: row.job, run: row.run });
@@ -70,8 +70,8 @@ async function announce(
   return row;
 }
 
-async function assertUndamaged(row: OutboxRow): Promise<void> {
-  const state = await verifyPayload(row);
+async function assertUndamaged({ store }: Gateway, row: OutboxRow): Promise<void> {
+  const state = await wholePayload(row, store);
   if (state === 'whole') return;
   throw new Problem({
     code: 'PAYLOAD_DAMAGED',

@@ -1,4 +1,3 @@
-import { verifyPayload } from '../pipeline/verify-payload.ts';
 import { keyOf } from '../state/outbox/instance-key.ts';
 import type { Resend } from '../state/outbox/resends.ts';
 import type { Repositories } from '../state/store.ts';
@@ -7,6 +6,7 @@ import { factsOf } from './facts.ts';
 import { decide } from './retry.ts';
 import { leaseOf } from './send-payload.ts';
 import { type SendOptions, sendUpload } from './send-upload.ts';
+import { wholePayload } from './whole-payload.ts';
 
 /** The rank of resends, which is lower than that of any owed payload. */
 export const resendRank = -1;
@@ -27,7 +27,7 @@ export async function resendPayload(repeat: Resend, given: SendOptions): Promise
   const lease = await leaseOf(keyOf(row), given);
   if (lease === undefined) return false;
   try {
-    if ((await verifyPayload(row)) === 'whole') return await attempt(repeat, given);
+    if ((await wholePayload(row, store)) === 'whole') return await attempt(repeat, given);
     await store.resends.giveUp(row);
     return false;
   } finally {

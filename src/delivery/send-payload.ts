@@ -15,6 +15,7 @@ import { type Closed, closedProblem } from './closed.ts';
 import { factsOf } from './facts.ts';
 import { type Decision, decide } from './retry.ts';
 import { type SendOptions, sendUpload } from './send-upload.ts';
+import { wholePayload } from './whole-payload.ts';
 
 /** The result of delivering a payload, or what the payload is waiting for. `until`: epoch milliseconds. */
 export type DeliveryState =
@@ -277,7 +278,7 @@ function cutShort(row: OutboxRow, crashes: number): Problem {
  * Checks only the size of a payload that this process has just written or verified; reads and hashes any other payload.
  */
 async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Problem | undefined> {
-  const state = gateway.verified.has(row.id) ? quickVerify(row) : await verifyPayload(row);
+  const state = await wholePayload(row, gateway.store, gateway.verified.has(row.id) ? quickVerify : verifyPayload);
   if (state === 'whole') gateway.verified.add(row.id);
   if (state === 'whole') return undefined;
   return new Problem({

@@ -14,7 +14,7 @@ export interface ColumnRange {
 
 /** An immutable file of rows in key order. Several generations may share it. */
 export interface Segment {
-  /** Path relative to the folder of all kept rows: `RUN/NUMBER.rows`. */
+  /** Path relative to the folder of all kept rows: `RUN/ID-NUMBER.rows`. */
   readonly file: string;
   /** Number of records, including deletion markers. */
   readonly rows: number;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { DiskSpace } from '../lib/disk-space.ts';
 import { makeFolder } from '../lib/make-folder.ts';
@@ -79,6 +80,8 @@ export class MergeRun {
   #whole: SegmentWriter | undefined;
   #segments: readonly Segment[] = [];
   #files = 0;
+  /** Distinguishes the files of a run's attempts, which may be on different machines. */
+  readonly #id = randomBytes(4).toString('hex');
 
   constructor(given: MergeRunOptions) {
     this.#options = given;
@@ -173,7 +176,7 @@ export class MergeRun {
     while ((await this.next()) !== undefined);
     const { run, asOf, folder, aside = folder } = this.#options;
     if (this.#whole !== undefined) {
-      const file = `${run}/${this.#files}.rows`;
+      const file = this.#file;
       this.#segments = [{ file, ...(await this.#whole.seal()), asOf }];
       this.#whole = undefined;
     }
@@ -274,7 +277,11 @@ export class MergeRun {
     const { run, folder, aside = folder } = this.#options;
     makeFolder(join(aside, run), 0o700);
     this.#files += 1;
-    return `${run}/${this.#files}.rows`;
+    return this.#file;
+  }
+
+  get #file(): string {
+    return `${this.#options.run}/${this.#id}-${this.#files}.rows`;
   }
 }
 

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { takeBlockedRuns } from './runs/blocked-runs.ts';
 import type { Repositories, Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
@@ -29,8 +28,10 @@ export async function recover(store: Store): Promise<RecoverResult> {
   const suspects = await takeBlockedRuns(store);
   const interrupted = await store.transaction(closeDead);
   const damaged: OutboxRow[] = [];
-  for (const row of await store.outbox.inState('owed')) {
-    const message = damageOf(row);
+  const owed = await store.outbox.inState('owed');
+  const sizes = await store.blobs.sizes(owed.map(({ path }) => path));
+  for (const row of owed) {
+    const message = damageOf(row, sizes.get(row.path));
     if (message === undefined) continue;
     if (await store.outbox.markDead(row.id, { code: 'PAYLOAD_DAMAGED', message })) damaged.push(row);
   }
@@ -52,8 +53,7 @@ async function closeDead({ runs, retries, leases, processSettings }: Repositorie
   return interrupted;
 }
 
-function damageOf({ path, bytes }: OutboxRow): string | undefined {
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
+function damageOf({ path, bytes }: OutboxRow, size: number | undefined): string | undefined {
   if (size === bytes) return undefined;
   return size === undefined
     ? `The payload's file ${path} is missing`

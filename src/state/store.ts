@@ -6,6 +6,8 @@ import { makeFolder } from '../lib/make-folder.ts';
 import { ensurePrivateFile } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
 import { AlertRecords } from './alerts.ts';
+import type { BlobBackend } from './blobs/blob-storage.ts';
+import { StateBlobs } from './blobs/blobs.ts';
 import { Backfills } from './checkpoints/backfills.ts';
 import { Generations } from './checkpoints/generations.ts';
 import { Watermarks } from './checkpoints/watermarks.ts';
@@ -53,6 +55,7 @@ const repositories = {
   alerts: AlertRecords,
   audit: Audit,
   backfills: Backfills,
+  blobs: StateBlobs,
   deferredFirings: DeferredFirings,
   fleetRuns: FleetRuns,
   goodPayloads: GoodPayloads,
@@ -158,7 +161,8 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const { clock = engine.clock, keep, processes = engine.processes } = options;
   const { db, lock, unlockedDb, health } = engine;
   const pending = new PendingWrites(clock);
-  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, keep };
+  const blobs = await openBlobs(engine);
+  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, keep };
   try {
     await migrate(engine, { clock, folder: at });
   } catch (error) {
@@ -207,6 +211,13 @@ async function openEngine(folder: string, { database, durable = true }: StoreOpt
   const isOnServer = database !== undefined && durable;
   prepareFolder(folder, isOnServer ? undefined : file);
   return isOnServer ? useServer(database, folder) : useDatabase(file, { durable, mustExist: true });
+}
+
+/** Opens the storage of blobs. Its code isn't loaded for a state in a folder, which has none. */
+async function openBlobs({ blobDb: db }: Engine): Promise<BlobBackend | undefined> {
+  if (db === undefined) return undefined;
+  const { databaseStorage } = await import('./blobs/database-storage.ts');
+  return { db, storage: databaseStorage };
 }
 
 /** Creates the folder, and `file` in it, if they don't exist. Only their owner can use them. */

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { AlertGroupsTable, AlertMessagesTable, AlertsTable, AlertWatchesTable } from './tables/alerts.ts';
+import type { BlobPiecesTable, BlobsTable } from './tables/blobs.ts';
 import type {
   AccountsTable,
   QuotaTable,
@@ -58,6 +59,8 @@ export interface Tables {
   alert_groups: AlertGroupsTable;
   alert_watches: AlertWatchesTable;
   alert_messages: AlertMessagesTable;
+  blobs: BlobsTable;
+  blob_pieces: BlobPiecesTable;
 }
 
 interface MigrationsTable {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, utimesSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import type { NewPayload } from '../../src/state/outbox/new-payload.ts';
 import type { AttemptedPayload } from '../../src/state/outbox/outbox.ts';
@@ -229,7 +229,7 @@ const loseFile = command(
   ({ owed }) => owed !== undefined,
   async (model, real) => {
     const piece = model.owed!;
-    rmSync(piece.path);
+    await real.store.blobs.drop(piece.path);
     for (const other of model.pieces) if (other.path === piece.path) other.gone = true;
     piece.lost = true;
     if (piece.open) piece.unansweredAt = piece.triedAt!;

@@ -69,7 +69,7 @@ declare
   made record;
 begin
   for made in select * from pg_event_trigger_ddl_commands() where object_type = 'table' loop
-    if made.object_identity !~ '[.](fleet_runs|heartbeats|leases)$' then
+    if made.object_identity !~ '[.](fleet_runs|heartbeats|leases|blobs|blob_pieces)$' then
       execute format('create trigger check_locks before insert or update or delete on %s '
         'for each row execute function public.check_locks()', made.object_identity);
     end if;

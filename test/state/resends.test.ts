@@ -117,7 +117,7 @@ describe('a payload accepted after an attempt to send different data', () => {
     await store.payloads.release(path);
     expect(await store.payloads.forget(1)).toEqual({ payloads: 0, bytes: 0 });
     clock.advance(11 * minute);
-    expect(await store.payloads.sweep()).toEqual([]);
+    expect(await store.payloads.sweep()).not.toContain(path);
     expect(existsSync(path)).toBe(true);
     const [repeat] = await store.resends.all();
     const row = await store.resends.begin(repeat!);

@@ -69,6 +69,7 @@ async function showOne(ref: string, _: unknown, command: Command): Promise<void>
   ]);
   await withStore(flags, async (store) => {
     const row = findPayload((await store?.outbox.inState('dead')) ?? [], ref, 'dead');
+    await store?.blobs.ensureHere(row.path);
     show(flags, { text: oneText(row), data: jsonOf(row) });
   });
 }

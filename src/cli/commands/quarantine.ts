@@ -84,7 +84,7 @@ async function showOne(ref: string, _: unknown, command: Command): Promise<void>
     const rows = (await store?.quarantine.all()) ?? [];
     const decided = rows.find(({ run, state }) => run === ref && state !== 'quarantined');
     const row = decided ?? findPayload(rows.filter(isWaiting), ref, 'quarantined');
-    const difference = await differenceOf(row, config.jobs.get(row.job));
+    const difference = await differenceOf(row, { job: config.jobs.get(row.job), store });
     const decisions = (await store?.audit.history({ job: row.job, limit: 1000 })) ?? [];
     const { findings: _, ...rest } = difference;
     show(flags, {

@@ -2,6 +2,7 @@ import type { TableDifference } from '../../compare/compare-tables.ts';
 import type { Job } from '../../config/config.ts';
 import type { GuardFailure } from '../../guards/guard-finding.ts';
 import type { Quarantined } from '../../state/outbox/quarantine.ts';
+import type { Store } from '../../state/store.ts';
 import { bytesText, countText } from '../format.ts';
 import { renderTable } from '../table.ts';
 import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
@@ -21,9 +22,13 @@ export interface Difference {
 }
 
 /** `job` is the payload's job, if the config still contains it. */
-export async function differenceOf(row: Quarantined, job: Job | undefined): Promise<Difference> {
+export async function differenceOf(
+  row: Quarantined,
+  { job, store }: { readonly job: Job | undefined; readonly store: Store | undefined },
+): Promise<Difference> {
   const { last_run: run, last_rows: rows, last_bytes: bytes, last_path } = row;
   const last = last_path === null ? undefined : payloadFileOf({ path: last_path, format: row.format }, job);
+  for (const path of [row.path, last_path]) if (path !== null) await store?.blobs.ensureHere(path);
   const compared = await comparePayloads({ last, now: payloadFileOf(row, job), job });
   return {
     findings: JSON.parse(row.findings) as GuardFailure[],

@@ -21,12 +21,12 @@ export const topOptions = {
   version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
   state: option.text({
     about:
-      'Folder for the state: unsent payloads, history, request counts. Relative to this file. Or the URL of a PostgreSQL database, which then contains everything except payloads; see [operate.md](operate.md#state-in-postgresql).',
+      'Folder for the state: unsent payloads, history, request counts. Relative to this file. Or the URL of a PostgreSQL database; see [operate.md](operate.md#state-in-postgresql).',
     default: defaultStateFolder,
   }),
   cache: option.text({
-    about: `Folder for payloads if \`state\` is a URL. Relative to this file. Default: ${defaultCacheFolder}.`,
-    example: '/var/lib/sluice',
+    about: `Folder for temporary files and copies of payloads if \`state\` is a URL. Relative to this file. Its contents may be lost at any time. Default: ${defaultCacheFolder}.`,
+    example: '/var/cache/sluice',
   }),
   timezone: timezone(
     option.text({

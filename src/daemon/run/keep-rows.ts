@@ -45,6 +45,7 @@ export async function findResumePoint(
   }
   const shape = outputFingerprint(job, address);
   const present = isResuming && watermark === undefined ? undefined : await store.generations.find(job.name, reading);
+  await store.generations.fetch([...(present?.manifest.segments ?? []), ...(staged?.segments ?? [])]);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
   const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, given)) === 'as given';
   const keptRows: KeptRowsOptions = {

@@ -63,10 +63,13 @@ export async function importTables(from: SqliteDatabase, to: Kysely<Tables>, sch
   }
 }
 
-/** The tables of a database file. The applied migrations are those of the database that rows are copied to. */
+/**
+ * The tables of a database file. The applied migrations are those of the database that rows are copied to. Blobs are
+ * copied as files.
+ */
 function tablesIn(file: SqliteDatabase): Table[] {
   const names = file.prepare(
-    "select name from sqlite_schema where type = 'table' and name <> 'migrations' and name not like 'sqlite\\_%' escape '\\'",
+    "select name from sqlite_schema where type = 'table' and name not in ('migrations', 'blobs', 'blob_pieces') and name not like 'sqlite\\_%' escape '\\'",
   );
   return names.all<{ name: string }>().map(({ name }) => {
     const columns = file.prepare(`select * from ${name}`).columns();

@@ -41,7 +41,10 @@ export async function exportState(location: ServerLocation, { file, take }: Expo
       .setAccessMode('read only')
       .execute();
     try {
+      // Most files are fetched before the lock is taken, because that can take long.
+      await fetchFiles(store, folder);
       const names = await store.transaction(async (parts) => {
+        await fetchFiles(parts, folder);
         const all = await filesOf(reading, parts, folder);
         take(all);
         return all;
@@ -74,6 +77,12 @@ async function copyRows(from: Kysely<Tables>, schema: string, file: string): Pro
   } finally {
     to.close();
   }
+}
+
+/** Fetches the payloads and kept rows that this machine doesn't have. */
+async function fetchFiles({ blobs }: Repositories, folder: string): Promise<void> {
+  for (const name of ['payloads', 'sets'])
+    for (const path of (await blobs.below(join(folder, name))).keys()) await blobs.ensureHere(path);
 }
 
 /** Returns the files that still exist. The first query of `reading` takes its snapshot. */

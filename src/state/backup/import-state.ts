@@ -1,10 +1,17 @@
-import { sql } from 'kysely';
+import { join } from 'node:path';
+import { type Kysely, sql } from 'kysely';
+import type { Clock } from '../../lib/clock.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
+import { databaseStorage } from '../blobs/database-storage.ts';
+import { storeFile } from '../blobs/store-file.ts';
 import { claimFolder } from '../claim-folder.ts';
 import { useServer } from '../engine/database.ts';
 import { createTables } from '../engine/migrate.ts';
 import type { ServerLocation, StateDatabase } from '../engine/state-database.ts';
+import { storedPath } from '../engine/stored-paths.ts';
+import { filesBelow } from '../folder-files.ts';
 import { openStore } from '../store.ts';
+import type { Tables } from '../tables.ts';
 import { importTables } from './copy-tables.ts';
 
 interface ImportOptions {
@@ -33,6 +40,7 @@ export async function importState(
       await createTables(engine, db);
       await importTables(from, db, schema);
       await moveFiles();
+      await storeFilesIn(folder, db, engine.clock);
     });
     await claim(folder, database);
     return former === undefined ? [] : [`schema ${former}`];
@@ -50,7 +58,14 @@ function formerSchema(schema: string, now: number): string {
   return `${schema.slice(0, maxNameLength - suffix.length)}${suffix}`;
 }
 
-/** Records that the payloads are in this folder, before another process can claim another folder. */
+/** Stores the payloads and kept rows in a folder as blobs. */
+async function storeFilesIn(folder: string, db: Kysely<Tables>, clock: Pick<Clock, 'now'>): Promise<void> {
+  const now = Math.round(clock.now());
+  for (const path of ['payloads', 'sets'].flatMap((name) => filesBelow(join(folder, name))))
+    await storeFile({ db, storage: databaseStorage }, { path, name: storedPath(folder, path), now });
+}
+
+/** Records that the folder belongs to this state. */
 async function claim(folder: string, database: StateDatabase): Promise<void> {
   const store = await openStore(folder, { database });
   try {

@@ -1,6 +1,7 @@
 import type { StagedRanges } from '../../kept-rows/manifest.ts';
 import { Repository } from '../engine/context.ts';
 import type { BackfillsTable } from '../tables/checkpoints.ts';
+import { assertStored, storeSegments } from './kept-files.ts';
 
 /** A past range of a job's data that is being read again, chunk by chunk. */
 export interface Backfill extends Readonly<Omit<BackfillsTable, 'staged' | 'begun_at'>> {
@@ -20,6 +21,10 @@ export class Backfills extends Repository {
 
   /** Starts a backfill, or updates its progress. */
   async set({ begunAt, staged, ...backfill }: Backfill): Promise<void> {
+    if (staged !== undefined) {
+      await storeSegments(this.context, staged.segments);
+      await assertStored(this.context, staged.segments);
+    }
     const files = staged === undefined ? null : JSON.stringify(staged);
     const values = { ...backfill, begun_at: Math.round(begunAt), staged: files };
     await this.context.db

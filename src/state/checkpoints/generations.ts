@@ -1,13 +1,14 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql } from 'kysely';
-import type { Manifest, StagedRanges } from '../../kept-rows/manifest.ts';
+import type { Manifest, Segment } from '../../kept-rows/manifest.ts';
+import { StateBlobs } from '../blobs/blobs.ts';
 import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
 import { type Lease, Leases } from '../processes/leases.ts';
 import { Runs } from '../runs/runs.ts';
 import type { GenerationRow } from '../tables.ts';
 import { type Backfill, Backfills } from './backfills.ts';
+import { assertStored, fetchSegments, filesOf, isKept, keptRoot, stagedFiles } from './kept-files.ts';
 
 /** The rows that a job keeps after one run. */
 export interface Generation {
@@ -45,7 +46,7 @@ const open = ['owed', 'quarantined', 'dead'] as const;
 export class Generations extends Repository {
   /** The folder of all files. */
   get root(): string {
-    return join(this.context.folder, 'sets');
+    return keptRoot(this.context);
   }
 
   /** Returns the generation that the job's next run continues from, or undefined if that run will read everything. */
@@ -82,9 +83,15 @@ export class Generations extends Repository {
     return this.context.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
   }
 
-  /** Stores a run's generation, without making it current. Its files must already be synced to disk. */
+  /** Fetches the files of segments that this machine doesn't have. Call this before reading them. */
+  fetch(segments: readonly Segment[]): Promise<void> {
+    return fetchSegments(this.context, segments);
+  }
+
+  /** Stores a run's generation, without making it current. Its files must already be stored. */
   async keep(given: Generation & { job: string; run: string; watermark: string | undefined }): Promise<void> {
     const { job, run, reading, shape, manifest, watermark = null } = given;
+    await assertStored(this.context, manifest.segments);
     const present = await this.#present(job);
     const made_at = Math.round(this.context.clock.now());
     const values = { job, reading, shape, manifest: JSON.stringify(manifest), watermark, made_at };
@@ -156,7 +163,8 @@ export class Generations extends Repository {
       const wanted = await wantedRuns(inside, job);
       const gone = rows.filter(({ run }) => !wanted.has(run));
       for (const { run } of gone) await inside.db.deleteFrom('generations').where('run', '=', run).execute();
-      for (const file of new Set(gone.flatMap(filesOf))) if (!(await isKept(inside, file))) this.#remove(file);
+      for (const file of new Set(gone.flatMap(filesOf)))
+        if (!(await isKept(inside, file))) await this.#remove(inside, file);
     });
   }
 
@@ -166,7 +174,7 @@ export class Generations extends Repository {
     await inTransaction(this.context, async (inside) => {
       for (const path of filesBelow(join(this.root, run))) {
         const file = path.slice(this.root.length + 1);
-        if (!(await isKept(inside, file))) this.#remove(file);
+        if (!(await isKept(inside, file))) await this.#remove(inside, file);
       }
       removeIfEmpty(join(this.root, run), this.root);
     });
@@ -182,18 +190,20 @@ export class Generations extends Repository {
 
   /** Deletes files that no generation, backfill or live process needs. Returns the paths of the deleted files. */
   async sweep(): Promise<string[]> {
-    const files = filesBelow(this.root);
-    if (files.length === 0) return [];
+    const stored = await new StateBlobs(this.context).below(this.root);
+    const files = new Set([...filesBelow(this.root), ...stored.keys()]);
+    if (files.size === 0) return [];
     return inTransaction(this.context, async (inside) => {
       const living = new Set((await new Runs(inside).underway()).map(({ id }) => id));
       const kept = await new Generations(inside).files();
       const swept: string[] = [];
-      for (const { path, touched } of files.map((path) => ({ path, touched: touchedAt(path) }))) {
+      for (const path of files) {
+        const touched = stored.get(path) ?? touchedAt(path);
         const file = path.slice(this.root.length + 1);
         const folder = file.split('/', 1)[0]!;
         if (kept.has(file) || living.has(folder) || touched > inside.clock.now() - youngMs) continue;
         if ((await new Leases(inside).holder(leaseOf(folder))) !== undefined) continue;
-        this.#remove(file);
+        await this.#remove(inside, file);
         swept.push(path);
       }
       return swept;
@@ -205,10 +215,7 @@ export class Generations extends Repository {
     const { db } = this.context;
     const rows = await db.selectFrom('generations').select('manifest').execute();
     const backfills = await db.selectFrom('backfills').select('staged').execute();
-    const staged = backfills.flatMap(({ staged }) =>
-      staged === null ? [] : (JSON.parse(staged) as StagedRanges).segments,
-    );
-    return new Set([...rows.flatMap(filesOf), ...staged.map(({ file }) => file)]);
+    return new Set([...rows.flatMap(filesOf), ...backfills.flatMap(stagedFiles)]);
   }
 
   #present(job: string) {
@@ -248,8 +255,8 @@ export class Generations extends Repository {
     await backfills.end(job);
   }
 
-  #remove(file: string): void {
-    rmSync(join(this.root, file), { force: true });
+  async #remove(inside: StoreContext, file: string): Promise<void> {
+    await new StateBlobs(inside).drop(join(this.root, file));
     removeIfEmpty(join(this.root, file.split('/', 1)[0]!), this.root);
   }
 }
@@ -258,7 +265,8 @@ export class Generations extends Repository {
  * Returns the runs whose generations a job may still continue from: the current generations and the ones before them,
  * and the generations whose payloads can still be sent or rolled back to.
  */
-async function wantedRuns({ db }: StoreContext, job: string | undefined): Promise<Set<string>> {
+async function wantedRuns(context: StoreContext, job: string | undefined): Promise<Set<string>> {
+  const { db } = context;
   const sets = await db.selectFrom('current_generations').select(['run', 'previous_run']).execute();
   const made = db
     .selectFrom('generations')
@@ -266,7 +274,9 @@ async function wantedRuns({ db }: StoreContext, job: string | undefined): Promis
     .select(['outbox.run', 'outbox.state', 'outbox.path'])
     .where('outbox.state', 'in', [...open, 'delivered']);
   const payloads = await (job === undefined ? made : made.where('generations.job', '=', job)).execute();
-  const wanted = payloads.filter(({ state, path }) => state !== 'delivered' || existsSync(path));
+  const paths = payloads.filter(({ state }) => state === 'delivered').map(({ path }) => path);
+  const there = await new StateBlobs(context).sizes(paths);
+  const wanted = payloads.filter(({ state, path }) => state !== 'delivered' || there.has(path));
   return new Set([
     ...sets.flatMap(({ run, previous_run }) => [run, previous_run ?? run]),
     ...wanted.map(({ run }) => run),
@@ -274,26 +284,3 @@ async function wantedRuns({ db }: StoreContext, job: string | undefined): Promis
 }
 
 const leaseOf = (folder: string): string => `set:${folder}`;
-
-/** Returns whether the file is used by a generation of any job or by an unfinished backfill. */
-async function isKept({ db }: StoreContext, file: string): Promise<boolean> {
-  const named = `%${JSON.stringify(file).replaceAll(/[%_\\]/g, '\\$&')}%`;
-  const generation = await db
-    .selectFrom('generations')
-    .select('run')
-    .where(sql<boolean>`manifest like ${named} escape '\\'`)
-    .limit(1)
-    .executeTakeFirst();
-  if (generation !== undefined) return true;
-  const backfill = await db
-    .selectFrom('backfills')
-    .select('job')
-    .where(sql<boolean>`staged like ${named} escape '\\'`)
-    .limit(1)
-    .executeTakeFirst();
-  return backfill !== undefined;
-}
-
-function filesOf({ manifest }: { readonly manifest: string }): string[] {
-  return (JSON.parse(manifest) as Manifest).segments.map(({ file }) => file);
-}

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Clock } from '../../lib/clock.ts';
+import type { BlobBackend } from '../blobs/blob-storage.ts';
 import type { Processes } from '../processes/processes.ts';
 import type { Tables } from '../tables.ts';
 import type { Engine } from './engine.ts';
@@ -15,6 +16,8 @@ export interface StoreContext extends Pick<Engine, 'db' | 'lock' | 'unlockedDb'>
   readonly pending: PendingWrites;
   /** Absolute path of the state folder. */
   readonly folder: string;
+  /** Where blobs are stored. If absent, the files in the state folder are the only ones. */
+  readonly blobs?: BlobBackend;
   /** Which delivered payloads are kept. If absent, payloads are deleted as soon as they're delivered. */
   readonly keep?: PayloadRetention;
 }

@@ -25,6 +25,11 @@ export interface Engine {
    * runs at a time anyway.
    */
   lock?(at: Kysely<Tables>, keys: readonly string[] | undefined): Promise<unknown>;
+  /**
+   * The same database on connections of its own, for the transfer of blobs, which can take long. Absent if the files in
+   * the state folder aren't copies of blobs.
+   */
+  readonly blobDb?: Kysely<Tables>;
   readonly health: WriteHealth;
   /** The clock that all processes that can open this database share. */
   readonly clock: Clock;

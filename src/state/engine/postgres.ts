@@ -36,9 +36,11 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
   // Several states can use one database, so the schema is part of the lock.
   const db = openDb(maxConnections, `sluice:${schema}`);
   const unlockedDb = openDb(maxUnlocked);
+  const blobDb = openDb(maxTransfers);
   return {
     db,
     unlockedDb,
+    blobDb,
     lock: (at, keys) => at.executeQuery(CompiledQuery.raw(lockStatement, [keys])),
     health,
     clock,
@@ -55,7 +57,7 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
       if (known.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(at);
     },
     async close() {
-      await Promise.all([db.destroy(), unlockedDb.destroy()]);
+      await Promise.all([db, unlockedDb, blobDb].map((one) => one.destroy()));
     },
   };
 }
@@ -69,6 +71,8 @@ class StateDialect extends PostgresDialect {
 /** Maximum numbers of connections for one process. Its transactions mostly wait for each other and for the server. */
 const maxConnections = 8;
 const maxUnlocked = 2;
+/** Maximum number of blobs that a process transfers at the same time. Each needs a few megabytes of memory. */
+const maxTransfers = 3;
 const connectTimeoutMs = 10_000;
 /** Longer than the wait for the lock. Without it, a statement on a half-open connection would wait for 15 minutes. */
 const queryTimeoutMs = 20_000;

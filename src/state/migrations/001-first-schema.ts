@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { createAlertTables } from './first-schema/alerts.ts';
+import { createBlobTables } from './first-schema/blobs.ts';
 import { createBudgetTables } from './first-schema/budget.ts';
 import { createCheckpointTables } from './first-schema/checkpoints.ts';
 import { createDecisionTables } from './first-schema/decisions.ts';
@@ -25,4 +26,5 @@ export default async function up({ schema }: Kysely<unknown>): Promise<void> {
   await createDecisionTables(schema);
   await createLoginTables(schema);
   await createAlertTables(schema);
+  await createBlobTables(schema);
 }

@@ -1,10 +1,14 @@
-import { statSync } from 'node:fs';
 import { Problem } from '../../lib/problem.ts';
 import type { Payload } from '../../pipeline/payload.ts';
+import { StateBlobs } from '../blobs/blobs.ts';
+import type { StoreContext } from '../engine/context.ts';
 
-/** Throws `PAYLOAD_DAMAGED` if the payload's file is missing or its size is wrong. */
-export function assertWhole(payload: Payload): void {
-  const size = statSync(payload.path, { throwIfNoEntry: false })?.size;
+/**
+ * Throws `PAYLOAD_DAMAGED` if the payload's file is missing or its size is wrong. Otherwise, the transaction may refer
+ * to the file.
+ */
+export async function assertWhole(inside: StoreContext, payload: Payload): Promise<void> {
+  const size = (await new StateBlobs(inside).pin([payload.path])).get(payload.path);
   if (size === payload.bytes) return;
   throw new Problem({
     code: 'PAYLOAD_DAMAGED',

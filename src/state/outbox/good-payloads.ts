@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { StateBlobs } from '../blobs/blobs.ts';
 import { restoreCheckpoint } from '../checkpoints/checkpoint.ts';
 import { inTransaction, Repository } from '../engine/context.ts';
 import { storedPath } from '../engine/stored-paths.ts';
@@ -35,8 +35,8 @@ export class GoodPayloads extends Repository {
       .orderBy('as_of', 'desc')
       .orderBy('id', 'desc')
       .execute();
-    const paths = new Set<string>();
-    return rows.filter(({ path }) => !paths.has(path) && paths.add(path) && existsSync(path));
+    const paths = await new StateBlobs(this.context).sizes(rows.map(({ path }) => path));
+    return rows.filter(({ path }) => paths.delete(path));
   }
 
   /**

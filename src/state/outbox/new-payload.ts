@@ -1,5 +1,7 @@
 import type { Payload } from '../../pipeline/payload.ts';
+import { StateBlobs } from '../blobs/blobs.ts';
 import type { Generation } from '../checkpoints/generations.ts';
+import { storeSegments } from '../checkpoints/kept-files.ts';
 import type { StoredWatermark } from '../checkpoints/watermarks.ts';
 import type { StoreContext } from '../engine/context.ts';
 import { storedPath } from '../engine/stored-paths.ts';
@@ -32,6 +34,17 @@ export interface NewPayload {
 
 /** A payload whose file hasn't been synced to disk yet. */
 export type UnsealedPayload = Omit<NewPayload, 'payload'> & { readonly payload: Omit<Payload, 'path'> };
+
+/** Stores the files of a payload and its generation. Call this before the transaction that refers to them. */
+export async function storeFiles(context: StoreContext, owing: NewPayload): Promise<void> {
+  await new StateBlobs(context).put([owing.payload]);
+  await storeKeptRows(context, owing);
+}
+
+/** Stores the files of a payload's generation. */
+export async function storeKeptRows(context: StoreContext, { generation }: UnsealedPayload): Promise<void> {
+  if (generation !== undefined) await storeSegments(context, generation.manifest.segments);
+}
 
 /**
  * Returns the payloads that are waiting for the instance, and whether newer data has already been enqueued or tried.

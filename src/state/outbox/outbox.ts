@@ -8,7 +8,14 @@ import type { OutboxRow, OutboxState } from '../tables.ts';
 import { assertWhole } from './assert-whole.ts';
 import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
 import { instanceKeyOf, keyOf } from './instance-key.ts';
-import { type NewPayload, pendingFor, recordPayload, type UnsealedPayload } from './new-payload.ts';
+import {
+  type NewPayload,
+  pendingFor,
+  recordPayload,
+  storeFiles,
+  storeKeptRows,
+  type UnsealedPayload,
+} from './new-payload.ts';
 import { oldestFirst, pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
 
@@ -37,9 +44,10 @@ export class Outbox extends Repository {
    * quarantined and dead payloads. If newer data is already owed or was tried, the new payload itself is superseded. If
    * the instance is known to have the same bytes, the payload isn't recorded. The payload's file must exist.
    */
-  enqueue(owing: NewPayload): Promise<EnqueueResult> {
+  async enqueue(owing: NewPayload): Promise<EnqueueResult> {
+    await storeFiles(this.context, owing);
     return inTransactionOn(this.context, keysOf(owing), async (inside) => {
-      assertWhole(owing.payload);
+      await assertWhole(inside, owing.payload);
       await new Runs(inside).assertOwn(owing.run);
       const { waiting, owed, isOld } = await pendingFor(inside, owing);
       if (isOld) return { state: 'superseded', row: await recordPayload(inside, owing, 'superseded'), superseded: [] };
@@ -60,7 +68,8 @@ export class Outbox extends Repository {
    * exist. If it isn't certain that the instance has these bytes, or if another payload is waiting for the instance,
    * changes nothing and returns false.
    */
-  settleIfShown(owing: UnsealedPayload): Promise<boolean> {
+  async settleIfShown(owing: UnsealedPayload): Promise<boolean> {
+    await storeKeptRows(this.context, owing);
     return inTransactionOn(this.context, keysOf(owing), async (inside) => {
       await new Runs(inside).assertOwn(owing.run);
       const outbox = new Outbox(inside);

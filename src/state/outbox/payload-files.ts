@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../lib/make-folder.ts';
+import { StateBlobs } from '../blobs/blobs.ts';
 import { inTransaction, inTransactionOn, Repository, type StoreContext } from '../engine/context.ts';
 import { instanceLock } from '../engine/lock-keys.ts';
 import { storedPath } from '../engine/stored-paths.ts';
-import { filesBelow, removeIfEmpty } from '../folder-files.ts';
+import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
 import { keyOf } from './instance-key.ts';
@@ -57,16 +58,19 @@ export class PayloadFiles extends Repository {
   /**
    * Deletes a payload's file unless it's still needed. A delivered payload's file is needed while the retention keeps
    * it or a resend may need it. The check and the deletion happen under the write lock, and `enqueue` checks under the
-   * same lock that the file exists, so the file of an owed payload never disappears.
+   * same lock that the file exists, so the file of an owed payload never disappears. Returns whether the file is gone.
    */
-  async release(path: string): Promise<void> {
-    await inTransaction(this.context, (inside) => new PayloadFiles(inside).#deleteUnlessWanted(path));
+  release(path: string): Promise<boolean> {
+    return inTransaction(this.context, (inside) => new PayloadFiles(inside).#deleteUnlessWanted(path));
   }
 
-  async #deleteUnlessWanted(path: string): Promise<void> {
-    if (await isWanted(this.context, path)) return;
-    rmSync(path, { force: true });
+  async #deleteUnlessWanted(path: string): Promise<boolean> {
+    const blobs = new StateBlobs(this.context);
+    await blobs.lock(path);
+    if (await isWanted(this.context, path)) return false;
+    await blobs.drop(path);
     removeIfEmpty(dirname(path), this.root);
+    return true;
   }
 
   /**
@@ -86,10 +90,10 @@ export class PayloadFiles extends Repository {
       .limit((this.context.keep?.payloads ?? 0) + fewMore)
       .execute();
     // Leave out payloads whose files no longer exist. The files of most old payloads were deleted long ago.
-    const surplus = this.#surplusOf(former).filter((path) => existsSync(path));
-    if (surplus.length === 0) return;
+    const there = await new StateBlobs(this.context).sizes(this.#surplusOf(former));
+    if (there.size === 0) return;
     await inTransactionOn(this.context, [instanceLock(keyOf(row))], async (inside) => {
-      for (const path of surplus) await new PayloadFiles(inside).#deleteUnlessWanted(path);
+      for (const path of there.keys()) await new PayloadFiles(inside).#deleteUnlessWanted(path);
     });
   }
 
@@ -110,11 +114,14 @@ export class PayloadFiles extends Repository {
   async forget(bytes: number): Promise<Forgotten> {
     const forgotten = { payloads: 0, bytes: 0 };
     await inTransaction(this.context, async (inside) => {
-      for (const path of await forgettable(inside)) {
+      const blobs = new StateBlobs(inside);
+      const paths = await forgettable(inside);
+      const sizes = await blobs.sizes(paths);
+      for (const path of paths) {
         if (forgotten.bytes >= bytes) return;
-        const size = statSync(path, { throwIfNoEntry: false })?.size;
+        const size = sizes.get(path);
         if (size === undefined) continue;
-        rmSync(path, { force: true });
+        await blobs.drop(path);
         removeIfEmpty(dirname(path), this.root);
         forgotten.payloads += 1;
         forgotten.bytes += size;
@@ -131,25 +138,24 @@ export class PayloadFiles extends Repository {
   async sweep(): Promise<string[]> {
     // List the folders before the runs. A run is recorded before its folder is created, so every folder in the list
     // that belongs to a live run is recognized.
-    const [folders, files] = [foldersIn(this.root), filesBelow(this.root)];
+    const folders = foldersIn(this.root);
+    const stored = await new StateBlobs(this.context).below(this.root);
+    const files = new Set([...filesBelow(this.root), ...stored.keys()]);
     const living = new Set((await new Runs(this.context).underway()).map(({ id }) => id));
-    const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));
+    const end = this.context.clock.now() - youngMs;
+    const old = [...files].filter((path) => {
+      const touched = stored.get(path) ?? touchedAt(path);
+      return !living.has(relative(this.root, path).split(sep, 1)[0]!) && touched < end;
+    });
     // Use one query for all files. Taking the lock for each of ten thousand kept files would make every start seconds
     // slower.
     const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.context);
     const swept: string[] = [];
     for (const path of old) {
-      if (wanted.has(path)) continue;
-      await this.release(path);
-      if (!existsSync(path)) swept.push(path);
+      if (!wanted.has(path) && (await this.release(path))) swept.push(path);
     }
     for (const name of folders) if (!living.has(name)) this.leave(name);
     return swept;
-  }
-
-  #isOld(path: string): boolean {
-    const touched = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    return touched !== undefined && touched < this.context.clock.now() - youngMs;
   }
 }
 

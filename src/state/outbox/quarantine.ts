@@ -7,7 +7,7 @@ import type { OutboxRow, QuarantineRow } from '../tables.ts';
 import { assertWhole } from './assert-whole.ts';
 import type { GoodPayload } from './good-payloads.ts';
 import { type InstanceKey, instanceKeyOf, keyOf } from './instance-key.ts';
-import { type NewPayload, recordPayload } from './new-payload.ts';
+import { type NewPayload, recordPayload, storeFiles } from './new-payload.ts';
 import { Outbox } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { Receipts } from './receipts.ts';
@@ -31,12 +31,13 @@ export class Quarantine extends Repository {
    * Quarantines a payload, in the transaction that also settles its run. Supersedes an earlier quarantined payload of
    * the same instance. Doesn't change owed and dead payloads or the job's watermark.
    */
-  put(
+  async put(
     owing: NewPayload,
     { findings, message, last }: GuardVerdict,
   ): Promise<{ id: number; superseded: readonly OutboxRow[] }> {
+    await storeFiles(this.context, owing);
     return inTransaction(this.context, async (inside) => {
-      assertWhole(owing.payload);
+      await assertWhole(inside, owing.payload);
       await new Runs(inside).assertOwn(owing.run);
       const before = (await pendingPayloads(inside, instanceKeyOf(owing))).filter(
         ({ state }) => state === 'quarantined',

@@ -1,0 +1,83 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Kysely } from 'kysely';
+import { Problem } from '../../lib/problem.ts';
+import type { Tables } from '../tables.ts';
+import { type BlobBackend, pieceBytes } from './blob-storage.ts';
+
+export interface StoreFileOptions {
+  readonly name: string;
+  readonly path: string;
+  /** The expected hash, if it's known. */
+  readonly sha256?: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Stores a file as a blob. The blob exists only when all of its bytes are stored. Does nothing if the file doesn't
+ * exist. Throws `PAYLOAD_DAMAGED` if its bytes differ from what was written.
+ */
+export async function storeFile({ db, storage }: BlobBackend, file: StoreFileOptions): Promise<void> {
+  const handle = await openFile(file.path);
+  if (handle === undefined) return;
+  const { name, now } = file;
+  const write = async (db: Kysely<Tables>): Promise<void> => {
+    const { size: bytes } = await handle.stat();
+    await begin(db, { name, bytes, now });
+    const hash = createHash('sha256');
+    await storage.write({ name, bytes, db }, piecesOf(handle, { bytes, hash }));
+    const sha256 = hash.digest('hex');
+    if (sha256 !== (file.sha256 ?? sha256)) throw changed(file.path);
+    await db.updateTable('blobs').set({ sha256 }).where('name', '=', name).where('stored_at', '=', now).execute();
+  };
+  try {
+    await (storage.isInDatabase && !db.isTransaction ? db.transaction().execute(write) : write(db));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Lists the blob as incomplete, so that a sweep removes it if this process dies. */
+async function begin(
+  db: Kysely<Tables>,
+  { name, bytes, now }: { name: string; bytes: number; now: number },
+): Promise<void> {
+  const values = { bytes, sha256: null, stored_at: now };
+  await db
+    .insertInto('blobs')
+    .values({ name, ...values })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
+    .execute();
+}
+
+/** Reads exactly `bytes` bytes. Each piece is valid until the next one is read. */
+async function* piecesOf(handle: FileHandle, { bytes, hash }: { bytes: number; hash: Hash }): AsyncGenerator<Buffer> {
+  const piece = Buffer.allocUnsafe(Math.min(bytes, pieceBytes));
+  for (let left = bytes; left > 0; ) {
+    const { bytesRead } = await handle.read(piece, 0, Math.min(left, piece.length), bytes - left);
+    if (bytesRead === 0) return;
+    left -= bytesRead;
+    hash.update(piece.subarray(0, bytesRead));
+    yield piece.subarray(0, bytesRead);
+  }
+}
+
+function changed(path: string): Problem {
+  return new Problem({
+    code: 'PAYLOAD_DAMAGED',
+    family: 'job',
+    message: 'The payload file differs from what was written',
+    seen: path,
+    next: 'run the job again; if it happens again, check the disk that holds the cache folder',
+  });
+}
