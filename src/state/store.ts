@@ -94,6 +94,8 @@ export type Repositories = { readonly [K in keyof typeof repositories]: Instance
 export interface Store extends Repositories {
   /** Absolute path of the state folder. */
   readonly folder: string;
+  /** Where the state is, for users: the folder, or the database's URL without credentials. */
+  readonly label: string;
   /** The clock that the repositories use. */
   readonly clock: Clock;
   readonly processes: Processes;
@@ -174,6 +176,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   return {
     ...parts,
     folder: at,
+    label: engine.label,
     clock,
     processes,
     durable: options.durable ?? true,

@@ -100,9 +100,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state in a PostgreSQL database'
     const health = async () => (await sluice('health', '--json')).stdout;
     const first = run(shop);
     await until('the daemon to be healthy', async () => (await sluice('health')).code === 0);
-    expect(await sluice('run')).toMatchObject({ code: 2, stderr: expect.stringContaining('DAEMON_RUNNING') });
+    const shown = `postgres://127.0.0.1:${server().port}/postgres?schema=shop_${states - 1}`;
+    const refused = await sluice('run');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('DAEMON_RUNNING') });
+    expect(refused.stderr).toContain(shown);
     const second = run(shop, '--second', 'wait');
     await until('the standby to wait', () => second.output().includes('daemon.waiting'));
+    expect(second.output()).toContain(`"state":"${shown}"`);
     expect(await sluice('reload')).toMatchObject({ code: 0 });
     await shop.write('id\n1\n');
     expect(await sluice('sync')).toMatchObject({ code: 0 });

@@ -33,7 +33,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'daemon.waiting',
     level: 'warn',
     facts: ['for', 'state'],
-    says: 'Another daemon uses the state folder; this one is on standby.',
+    says: 'Another daemon uses the state; this one is on standby.',
   },
   {
     line: 'process.blocked',

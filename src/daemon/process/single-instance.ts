@@ -6,7 +6,7 @@ import { processText } from '../../state/processes/processes.ts';
 import { recover } from '../../state/recover.ts';
 import type { Store } from '../../state/store.ts';
 
-/** What this process does if another daemon is using the state folder. */
+/** What this process does if another daemon is using the state. */
 export type IfRunning = 'refuse' | 'wait';
 
 const lookMs = 500;
@@ -23,7 +23,7 @@ interface SingleInstanceOptions {
 }
 
 /**
- * Ensures that a single daemon uses a state folder, because two daemons would fire everything twice. One-shot commands
+ * Ensures that a single daemon uses a state, because two daemons would fire everything twice. One-shot commands
  * may run alongside a daemon. Resolves to the lease, which the caller must release at the end, or to undefined if the
  * wait was canceled. Throws `DAEMON_RUNNING` if a second daemon must not wait. If the other daemon runs in another
  * container, its process isn't visible from here. The function then waits until it sees a heartbeat, or until the
@@ -44,10 +44,10 @@ export async function acquireSingleInstance(given: SingleInstanceOptions): Promi
     if (holder === undefined) continue;
     const mayBeDead = store.processes.stateOf(holder.owner) === 'unknown' && holder.owner === first?.owner;
     const isAlive = !mayBeDead || (await store.heartbeats.lastBeat(holder.owner)) !== since;
-    if (second === 'refuse' && isAlive) throw running(store.folder, holder.owner);
+    if (second === 'refuse' && isAlive) throw running(store.label, holder.owner);
     if (looks === 0) {
       const owner = processText(holder.owner);
-      log.warn('daemon.waiting', { for: owner, state: store.folder });
+      log.warn('daemon.waiting', { for: owner, state: store.label });
       if (second === 'wait') given.inReserve?.(owner);
     }
     await clock.sleep(lookMs, signal).catch(() => undefined);
@@ -55,12 +55,12 @@ export async function acquireSingleInstance(given: SingleInstanceOptions): Promi
   return undefined;
 }
 
-function running(folder: string, owner: string): Problem {
+function running(state: string, owner: string): Problem {
   return new Problem({
     code: 'DAEMON_RUNNING',
     family: 'config',
     message: 'Another daemon is running for this state',
-    seen: `${processText(owner)} on ${folder}`,
+    seen: `${processText(owner)} on ${state}`,
     next: 'stop the other daemon first, use a separate state, or run this one as a standby: --second wait',
   });
 }

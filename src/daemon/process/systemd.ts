@@ -41,7 +41,7 @@ export class Systemd {
    */
   reserve(holder: string): Promise<void> {
     this.watch(() => true);
-    return this.#say('READY=1', `STATUS=standby: ${holder} uses the state folder`);
+    return this.#say('READY=1', `STATUS=standby: ${holder} uses the state`);
   }
 
   /** Reports that a config reload has started. {@link ready} reports that it has ended. */

@@ -63,8 +63,10 @@ function share(key: string, connect: () => Engine): Engine {
 function sqliteEngine(file: string, options: FileOptions): Engine {
   const health = new WriteHealth();
   const dialect = sqliteDialect(file, { ...options, health });
-  const db = new Kysely<Tables>({ dialect, plugins: [new StoredPathPlugin(dirname(file))] });
+  const folder = dirname(file);
+  const db = new Kysely<Tables>({ dialect, plugins: [new StoredPathPlugin(folder)] });
   return {
+    label: folder,
     db,
     health,
     clock: systemClock,

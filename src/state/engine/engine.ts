@@ -14,6 +14,8 @@ export interface PlannerLock {
 
 /** A database that holds a state: a file in the state folder, or a schema on a PostgreSQL server. */
 export interface Engine {
+  /** Where the database is, for users: its folder, or its URL without credentials. */
+  readonly label: string;
   readonly db: Kysely<Tables>;
   /**
    * The same database on connections of its own, whose writes wait for no transaction. Absent if the database has a

@@ -9,7 +9,7 @@ import { lockPatienceMs } from './patient-driver.ts';
 import { PostgresLock } from './postgres-lock.ts';
 import { ServerClock } from './server-clock.ts';
 import { lockStatement, type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
-import type { StateDatabase } from './state-database.ts';
+import { databaseText, type StateDatabase } from './state-database.ts';
 import { isUnwritable } from './state-problem.ts';
 import { StateQueryCompiler } from './state-query-compiler.ts';
 import { StoredPathPlugin } from './stored-paths.ts';
@@ -38,6 +38,7 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
   const unlockedDb = openDb(maxUnlocked);
   const blobDb = openDb(maxTransfers);
   return {
+    label: databaseText(database),
     db,
     unlockedDb,
     blobDb,

@@ -58,7 +58,7 @@ describe('systemd', () => {
     const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '4000000' };
     const second = home.start(['run', '--second', 'wait'], { env });
     await until('a watchdog ping from the standby daemon', () => heard().includes('WATCHDOG=1'));
-    expect(heard()[0]).toMatch(/^READY=1 STATUS=standby: process \d+.* uses the state folder$/);
+    expect(heard()[0]).toMatch(/^READY=1 STATUS=standby: process \d+.* uses the state$/);
     first.child.kill('SIGTERM');
     await first.ended;
     await until('the standby daemon to take over', () => heard().includes('READY=1 STATUS=0 jobs active'));
