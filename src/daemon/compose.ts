@@ -47,19 +47,22 @@ export interface RuntimeOptions {
   readonly network?: Network;
   /** False if no other process needs the state, so the state can be discarded when this process exits. */
   readonly durable?: boolean;
+  /** Aborted when this process must end. */
+  readonly stop?: AbortSignal;
 }
 
 /** Opens and recovers a config's state, and creates all objects that move rows. */
 export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
-  const { config, log = quietLog, durable = true, ...around } = given;
+  const { config, log = quietLog, durable = true, stop, ...around } = given;
   const events = new Events<SluiceEvents>();
   logEvents(events, log);
   loadWhileReading(events);
   const keep = config.keep === undefined ? {} : { keep: config.keep };
-  const store = await openStore(config.state, { database: config.stateDatabase, clock: given.clock, durable, ...keep });
+  const { state, stateDatabase: database } = config;
+  const store = await openStore(state, { database, clock: given.clock, durable, stop, ...keep });
   const { clock } = store;
   try {
-    if (config.stateDatabase !== undefined && durable) await claimFolder(store);
+    if (database !== undefined && durable) await claimFolder(store);
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await recover(store);
     sayHealed(log, healed);

@@ -143,6 +143,8 @@ export interface StoreOptions {
    * needs.
    */
   readonly durable?: boolean;
+  /** Aborted when this process must end. A database on a server that hangs then doesn't delay the end. */
+  readonly stop?: AbortSignal | undefined;
   /** The identity of this process and the state of other processes. Only tests set this, to simulate dead processes. */
   readonly processes?: Processes;
 }
@@ -154,6 +156,14 @@ export interface StoreOptions {
 const heartbeatMs = 10_000;
 
 /**
+ * How long a process that must end waits for the database's server, in milliseconds. Requests in progress get 3 s to
+ * finish, and the process is killed after 9 s.
+ */
+const stopPatienceMs = 6_500;
+/** How long the end of a store waits for the database's server, in milliseconds. */
+const closePatienceMs = 2_000;
+
+/**
  * Opens the state in `folder`. Creates the state if it doesn't exist, and migrates it if it's old. Several processes
  * can have it open at the same time. Only its owner can read it.
  */
@@ -162,12 +172,15 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const engine = await openEngine(at, options);
   const { clock = engine.clock, keep, processes = engine.processes } = options;
   const { db, lock, unlockedDb, health } = engine;
+  const hurry = () => engine.disconnectIn?.(stopPatienceMs);
+  options.stop?.addEventListener('abort', hurry, { once: true });
   const pending = new PendingWrites(clock);
   const blobs = await openBlobs(engine);
   const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, keep };
   try {
     await migrate(engine, { clock, folder: at });
   } catch (error) {
+    options.stop?.removeEventListener('abort', hurry);
     await engine.close();
     throw error;
   }
@@ -188,11 +201,19 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     plannerLock: engine.plannerLock,
     checkSchema: () => checkVersion(engine, at),
     async probe() {
-      await parts.settings.set('probe', String(Math.round(clock.now()))).catch(otherThanDisk);
+      try {
+        // Pending writes come first: if the state is reported as writable, nothing in it is outdated.
+        await pending.flush();
+        await parts.settings.set('probe', String(Math.round(clock.now())));
+      } catch (error) {
+        if (!isUnwritable(error)) throw error;
+      }
       return health.problem;
     },
     async close() {
       stopBeating();
+      options.stop?.removeEventListener('abort', hurry);
+      engine.disconnectIn?.(closePatienceMs);
       await pending.close();
       await engine.close();
     },
@@ -254,10 +275,6 @@ function restrict(folder: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function otherThanDisk(error: unknown): void {
-  if (!isUnwritable(error)) throw error;
 }
 
 function keepBeating(owners: ProcessHeartbeats): () => void {

@@ -21,7 +21,7 @@ async function run({ config: file, yes, json }: Flags): Promise<void> {
     import('../../daemon/compose.ts'),
   ]);
   const stop = onStop();
-  const runtime = await composeRuntime({ config });
+  const runtime = await composeRuntime({ config, stop: stop.signal });
   try {
     const { gateway, store } = runtime;
     const clientOf = ({ destination }: { destination: Parameters<typeof gateway.of>[0] }) =>

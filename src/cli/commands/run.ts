@@ -61,7 +61,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     import('../hand-over/listener.ts'),
     import('../../daemon/process/process-record.ts'),
   ]);
-  const wired = await composeRuntime({ config, log });
+  const wired = await composeRuntime({ config, log, stop: stop.signal });
   const changed = (problem: Problem): void => reportExchange(problem, wired);
   const installation = new Installation({ changed });
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });

@@ -85,7 +85,7 @@ async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: 
   const log = openLogOn(process.stderr, flags.log);
   const reason = reasonToStay();
   if (reason !== undefined) log.debug('sync.local', { reason });
-  const runtime = await composeRuntime({ config, log });
+  const runtime = await composeRuntime({ config, log, stop: signal });
   const { events } = runtime;
   const flushTraces = await startTracing({ events, log });
   const isForPeople = process.stderr.isTTY === true || flags.log === 'silent';

@@ -49,6 +49,9 @@ function share(key: string, connect: () => Engine): Engine {
   let closed = false;
   return {
     ...shared.engine,
+    disconnectIn(milliseconds) {
+      if (shared.users === 1) shared.engine.disconnectIn?.(milliseconds);
+    },
     async close() {
       if (closed) return;
       closed = true;

@@ -32,29 +32,18 @@ export class PendingWrites {
       await write();
     } catch (error) {
       if (!isUnwritable(error)) throw error;
-      this.#pending.set(id, write);
-      void this.#retry();
+      this.add(id, write);
     }
   }
 
-  /** Tries the pending writes one last time. Writes that still fail are lost when the process ends. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#flush().catch(() => undefined);
+  /** Writes later, in the background. */
+  add(id: string, write: () => Promise<unknown>): void {
+    this.#pending.set(id, write);
+    void this.#retry();
   }
 
-  async #retry(): Promise<void> {
-    if (this.#isRetrying) return;
-    this.#isRetrying = true;
-    const { signal } = this.#stop;
-    while (this.#pending.size > 0 && !signal.aborted) {
-      await this.#clock.sleep(retryMs, signal).catch(() => undefined);
-      if (!signal.aborted) await this.#flush().catch(() => undefined);
-    }
-    this.#isRetrying = false;
-  }
-
-  async #flush(): Promise<void> {
+  /** Tries all pending writes now. Throws the disk's error if it rejects one of them. */
+  async flush(): Promise<void> {
     for (const [id, write] of this.#pending) {
       try {
         await write();
@@ -63,5 +52,22 @@ export class PendingWrites {
       }
       this.#pending.delete(id);
     }
+  }
+
+  /** Tries the pending writes one last time. Writes that still fail are lost when the process ends. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.flush().catch(() => undefined);
+  }
+
+  async #retry(): Promise<void> {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    const { signal } = this.#stop;
+    while (this.#pending.size > 0 && !signal.aborted) {
+      await this.#clock.sleep(retryMs, signal).catch(() => undefined);
+      if (!signal.aborted) await this.flush().catch(() => undefined);
+    }
+    this.#isRetrying = false;
   }
 }

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql, WithSchemaPlugin } from 'kysely';
 import pg from 'pg';
@@ -26,17 +27,18 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
   };
   const problemOf = (error: unknown): unknown => databaseProblem(error, database);
   const { schema } = database;
-  const openDb = (max: number, lock?: string): Kysely<Tables> => {
-    const options = { health, onSample, problemOf, ...(lock === undefined ? {} : { lock }) };
+  const sockets = new Sockets();
+  const openDb = (options: { readonly max: number; readonly lock?: string; health: WriteHealth }): Kysely<Tables> => {
     // kysely's types also describe cursors, which the state doesn't use.
-    const pool = new StatePool(database, { max, ...options }) as unknown as PostgresPool;
+    const pool = new StatePool(database, { ...options, onSample, problemOf, sockets }) as unknown as PostgresPool;
     const dialect = new StateDialect({ pool });
     return new Kysely<Tables>({ dialect, plugins: [new WithSchemaPlugin(schema), new StoredPathPlugin(folder)] });
   };
   // Several states can use one database, so the schema is part of the lock.
-  const db = openDb(maxConnections, `sluice:${schema}`);
-  const unlockedDb = openDb(maxUnlocked);
-  const blobDb = openDb(maxTransfers);
+  const db = openDb({ max: maxConnections, lock: `sluice:${schema}` });
+  const unlockedDb = openDb({ max: maxUnlocked });
+  const blobDb = openDb({ max: maxTransfers });
+  let disconnecting: NodeJS.Timeout | undefined;
   return {
     label: databaseText(database),
     db,
@@ -57,8 +59,12 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
       // Without this check, users who may not create schemas couldn't use one that exists.
       if (known.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(at);
     },
+    disconnectIn(milliseconds) {
+      disconnecting ??= setTimeout(() => sockets.cut(), milliseconds).unref();
+    },
     async close() {
       await Promise.all([db, unlockedDb, blobDb].map((one) => one.destroy()));
+      clearTimeout(disconnecting);
     },
   };
 }
@@ -79,17 +85,52 @@ const connectTimeoutMs = 10_000;
 const queryTimeoutMs = 20_000;
 const reconnectMs = 250;
 
+/** The sockets of all connections to a server. */
+class Sockets {
+  readonly #open = new Set<Socket>();
+  #isCut = false;
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Creates the socket of a new connection, for the driver. */
+  create(): Socket {
+    const socket = new Socket();
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    // The driver connects only after this function has returned.
+    if (this.#isCut) setImmediate(() => socket.destroy());
+    return socket;
+  }
+
+  /** Breaks all connections, also future ones. The server may be hung, so they aren't closed properly. */
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.#open) socket.destroy();
+  }
+}
+
+interface StatePoolOptions extends StateClientOptions {
+  /** Maximum number of connections. */
+  readonly max: number;
+  readonly sockets: Sockets;
+}
+
 /** A pool of {@link StateClient}s. It's what kysely's driver needs of a pool. */
 class StatePool {
   readonly options = {};
   readonly #pool: pg.Pool;
-  readonly #options: StateClientOptions;
+  readonly #options: StatePoolOptions;
   readonly #clients = new WeakMap<pg.PoolClient, StateClient>();
   #hasConnected = false;
+  /** Since when the server has been unreachable, on the process's own clock. */
+  #lostSince: number | undefined;
 
-  constructor(database: StateDatabase, { max, ...options }: StateClientOptions & { readonly max: number }) {
+  constructor(database: StateDatabase, options: StatePoolOptions) {
+    const { max, sockets } = options;
     this.#options = options;
-    this.#pool = new pg.Pool({ ...connectionConfig(database), max });
+    this.#pool = new pg.Pool({ ...connectionConfig(database), max, stream: () => sockets.create() });
     // The pool replaces a connection that is lost while idle. Without a listener, the loss would end the process.
     this.#pool.on('error', () => undefined);
   }
@@ -115,23 +156,36 @@ class StatePool {
 
   /**
    * Returns a connection. If the server was reachable before, waits for it for as long as a statement waits for the
-   * lock, because nothing has been sent yet.
+   * lock, because nothing has been sent yet. All statements share one deadline, so the last of many fails no later than
+   * the first.
    */
   async #acquire(): Promise<pg.PoolClient> {
-    const end = performance.now() + lockPatienceMs;
+    const { problemOf, health } = this.#options;
+    const begunAt = performance.now();
     for (;;) {
       try {
         const client = await this.#pool.connect();
         this.#hasConnected = true;
+        this.#lostSince = undefined;
         return client;
       } catch (error) {
-        const problem = this.#options.problemOf(error);
+        const problem = problemOf(error);
         if (!isUnwritable(problem)) throw problem;
-        this.#options.health.refused(problem);
-        if (!this.#hasConnected || performance.now() > end) throw problem;
+        if (this.#isGone()) {
+          health.refused(problem, begunAt);
+          throw problem;
+        }
       }
       await sleep(reconnectMs);
     }
+  }
+
+  /** Returns whether it's pointless to wait for the server, which is unreachable. */
+  #isGone(): boolean {
+    const now = performance.now();
+    this.#lostSince ??= now;
+    const isLate = now - this.#lostSince >= lockPatienceMs;
+    return isLate || !this.#hasConnected || this.#options.sockets.isCut;
   }
 }
 

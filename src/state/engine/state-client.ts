@@ -158,20 +158,21 @@ export class StateClient {
 
   async #send(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
     if (this.#failure !== undefined) throw this.#failure;
+    const begunAt = performance.now();
     try {
       const result = await this.#client.query(text, parameters.map(storable));
       if (isWrite(text) && (result.rowCount ?? 0) > 0) this.#isChanged = true;
       return result;
     } catch (error) {
-      throw this.#failed(error);
+      throw this.#failed(error, begunAt);
     }
   }
 
-  #failed(error: unknown): unknown {
+  #failed(error: unknown, begunAt: number): unknown {
     // An error without a code is the driver's: the connection is lost, or an old statement may still be running on it.
     if ((error as { code?: unknown }).code === undefined) this.#isBroken = true;
     const problem = this.#options.problemOf(error);
-    if (isUnwritable(problem)) this.#options.health.refused(problem);
+    if (isUnwritable(problem)) this.#options.health.refused(problem, begunAt);
     if (this.#isBegun) this.#failure = problem;
     return problem;
   }
