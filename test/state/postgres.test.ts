@@ -237,6 +237,9 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     const release = await holdLock(database);
     await expect(store.settings.set('a', '1')).rejects.toMatchObject({ code: 'STATE_LOCKED', family: 'try_later' });
     expect(store.unwritable()).toMatchObject({ code: 'STATE_LOCKED' });
+    // Leases and heartbeats don't wait for the lock.
+    expect(await store.leases.take('job:x')).toBeDefined();
+    expect(store.unwritable()).toMatchObject({ code: 'STATE_LOCKED' });
     await release();
     expect(await store.probe()).toBeUndefined();
   });

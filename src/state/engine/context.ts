@@ -20,7 +20,15 @@ export interface StoreContext extends Pick<Engine, 'db' | 'lock' | 'unlockedDb'>
   readonly blobs?: BlobBackend;
   /** Which delivered payloads are kept. If absent, payloads are deleted as soon as they're delivered. */
   readonly keep?: PayloadRetention;
+  /** What the current transaction takes for this process. Absent outside of transactions. */
+  readonly taken?: Taken;
 }
+
+/**
+ * By ID, writes that give back something that may have been taken. They're idempotent, and change nothing if it wasn't
+ * taken.
+ */
+type Taken = Map<string, (outside: StoreContext) => Promise<unknown>>;
 
 /** A repository reads and writes the data of one noun, either in the database or in a transaction. */
 export abstract class Repository {
@@ -60,10 +68,28 @@ async function transact<T>(context: StoreContext, keys: readonly string[] | unde
     assertLocked(context, keys);
     return work(context);
   }
-  return context.db.transaction().execute(async (db: Transaction<Tables>) => {
-    await context.lock?.(db, keys);
-    return work({ ...context, db, locked: keys && new Set(keys) });
-  });
+  const taken: Taken = new Map();
+  let isDone = false;
+  try {
+    return await context.db.transaction().execute(async (db: Transaction<Tables>) => {
+      await context.lock?.(db, keys);
+      const result = await work({ ...context, db, taken, locked: keys && new Set(keys) });
+      isDone = true;
+      return result;
+    });
+  } catch (error) {
+    // The commit failed, or only its response was lost.
+    if (isDone) giveBack(context, taken);
+    throw error;
+  }
+}
+
+/**
+ * Gives back what was taken by statements whose outcome is unknown, as soon as the database can be written. Their
+ * caller gets an error, so it doesn't know that it has taken anything.
+ */
+function giveBack(context: StoreContext, taken: Taken): void {
+  for (const [id, write] of taken) context.pending.add(id, () => write(context));
 }
 
 /**
@@ -78,9 +104,16 @@ export function joinTransaction<T>(context: StoreContext, work: Work<T>): Promis
  * Runs statements that need no lock, because each of them compares and writes by itself. Where a commit has to wait for
  * the disk of this machine, they're one transaction.
  */
-export function withoutLock<T>(context: StoreContext, work: Work<T>): Promise<T> {
+export async function withoutLock<T>(context: StoreContext, work: Work<T>): Promise<T> {
   const { unlockedDb: db } = context;
-  return db === undefined ? inTransactionOn(context, [], work) : work({ ...context, db });
+  if (db === undefined) return inTransactionOn(context, [], work);
+  const taken: Taken = new Map();
+  try {
+    return await work({ ...context, db, taken });
+  } catch (error) {
+    giveBack(context, taken);
+    throw error;
+  }
 }
 
 /** An open transaction can't lock more keys, because two transactions could then wait for each other. */

@@ -77,18 +77,12 @@ export class StateClient {
     if (text === 'commit') return this.#commit();
     if (this.#isBeginning) await this.#begin();
     if (this.#isBegun || !isWrite(text)) return this.#send(text, parameters);
-    return this.#options.lock === undefined ? this.#writeAlone(text, parameters) : this.#writeLocked(text, parameters);
+    // A write that waits for no lock doesn't show that others are possible, so it isn't reported to the health.
+    return this.#options.lock === undefined ? this.#send(text, parameters) : this.#writeLocked(text, parameters);
   }
 
   release(destroy = false): void {
     this.#client.release(destroy || this.#isBroken);
-  }
-
-  /** Runs a write that is a transaction by itself. */
-  async #writeAlone(text: string, parameters: readonly unknown[]): Promise<QueryResult> {
-    const result = await this.#send(text, parameters);
-    this.#options.health.written();
-    return result;
   }
 
   /** Runs a write in a transaction that holds the state's lock. */
@@ -133,7 +127,7 @@ export class StateClient {
     if (this.#isBeginning) return this.#endUnbegun();
     const result = await this.#send('commit');
     this.#isBegun = false;
-    if (this.#isChanged) this.#options.health.written();
+    if (this.#isChanged && this.#options.lock !== undefined) this.#options.health.written();
     return result;
   }
 

@@ -34,6 +34,7 @@ export class Leases extends Repository {
       if (held !== undefined && !(await this.#isLeftOver(held, owners))) return undefined;
       await owners.beat();
       const mine = { owner: inside.processes.self, token: newId(), taken_at: Math.round(inside.clock.now()) };
+      inside.taken?.set(mine.token, (outside) => new Leases(outside).#release(name, mine.token));
       const [taken] = await take(inside.db, { name, ...mine, seen: held?.token ?? '' });
       const from = held?.owner === mine.owner ? undefined : held?.owner;
       return taken && { name, from, token: mine.token, release: () => this.#giveBack(name, mine.token) };

@@ -70,7 +70,7 @@ export class Retries extends Repository {
    * @returns false if the run is no longer retried, because a newer result, a rollback or a hold has ended it
    */
   begin(run: string): Promise<boolean> {
-    return joinTransaction(this.context, async ({ db, clock, processes }) => {
+    return joinTransaction(this.context, async ({ db, clock, processes, taken }) => {
       const waiting = await db
         .deleteFrom('runs')
         .where('id', '=', run)
@@ -86,6 +86,7 @@ export class Retries extends Repository {
         .insertInto('runs')
         .values({ ...row, ...begun, ...attempt })
         .execute();
+      taken?.set(run, ({ db: outside }) => notBegun(outside, run));
       return true;
     });
   }
@@ -105,12 +106,7 @@ export class Retries extends Repository {
         .returning('run')
         .executeTakeFirst();
       if (row === undefined) return false;
-      await db
-        .updateTable('runs')
-        .set((eb) => ({ state: 'retrying', attempts: eb('attempts', '-', 1) }))
-        .where('id', '=', run)
-        .where('state', '=', 'running')
-        .execute();
+      await notBegun(db, run);
       return true;
     });
   }
@@ -146,6 +142,16 @@ export class Retries extends Repository {
   async giveUp(run: string): Promise<void> {
     await failWaiting(this.context, run);
   }
+}
+
+/** Undoes the beginning of a run's current attempt, so that it can begin again. */
+async function notBegun(db: StoreContext['db'], run: string): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set((eb) => ({ state: 'retrying', attempts: eb('attempts', '-', 1) }))
+    .where('id', '=', run)
+    .where('state', '=', 'running')
+    .execute();
 }
 
 /**

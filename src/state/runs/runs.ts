@@ -43,7 +43,9 @@ export class Runs extends Repository {
       // Generate another ID if this one exists. IDs may be equal if many runs begin in the same second.
       for (;;) {
         const [row] = await insert(db, { id: newRunId(clock.now()), ...begun });
-        if (row !== undefined) return row.id;
+        if (row === undefined) continue;
+        inside.taken?.set(row.id, (outside) => new Runs(outside).finish(row.id, lostAtBegin));
+        return row.id;
       }
     });
   }
@@ -214,6 +216,12 @@ function lostRun(id: string): Problem {
     next: 'no action needed: the other process runs the job',
   });
 }
+
+/** The end of a run if its process doesn't know that the run was recorded. Its firing is repeated. */
+const lostAtBegin: RunEnd = {
+  state: 'interrupted',
+  problem: { code: 'RUN_INTERRUPTED', message: 'The connection to the state was lost when the run began' },
+};
 
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
   warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
