@@ -167,7 +167,8 @@ async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<ty
   const page = (await new Console({ config, store, clock, version: '1' }).answer(new URL('http://monitor/')))!.text;
   const conditions = () => readConditions(config(), store, { clock });
   const events = new Events<SluiceEvents>();
-  const ready = await new Readiness({ events, heartbeat: pulse, conditions, jobs: () => config().jobs.size }).ready();
+  const around = { unwritable: () => store.unwritable(), jobs: () => config().jobs.size };
+  const ready = await new Readiness({ events, heartbeat: pulse, conditions, ...around }).ready();
   const registry = new Registry();
   const ticking = () => ({ silence: 0, overdue: 0, scheduled: 3 });
   await new Gauges({ registry, store, clock, config, ticking, heartbeat: pulse, conditions }).read();

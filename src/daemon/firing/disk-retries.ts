@@ -42,7 +42,7 @@ export class DiskRetries {
   defer(firing: Firing, { problem, began }: { problem: unknown; began: boolean }): boolean {
     const { store, waiting, emit, fire, stop } = this.#options;
     if (!isOfDisk(problem) || stop.aborted) return false;
-    const wantedBytes = began ? freeBytes(store.folder) + moreBytes : undefined;
+    const wantedBytes = began && isOfSpace(problem, store) ? freeBytes(store.folder) + moreBytes : undefined;
     waiting.add(firing, async () => ((await this.#isReady(wantedBytes)) ? () => fire(firing) : undefined));
     const { code, message } = problem;
     emit('firing.deferred', { job: firing.job.name, at: firing.at, code, message });
@@ -60,6 +60,10 @@ export class DiskRetries {
 export function isOfDisk(problem: unknown): problem is Problem {
   return isUnwritable(problem) || (problem as { code?: unknown } | undefined)?.code === 'DISK_FULL';
 }
+
+/** Whether the folder's disk has no space. Otherwise, the state only has to be writable again. */
+const isOfSpace = ({ code }: Problem, { folder, label }: Store): boolean =>
+  code === 'DISK_FULL' || (code === 'STATE_FULL' && label === folder);
 
 function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);

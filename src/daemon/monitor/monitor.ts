@@ -74,7 +74,11 @@ export class Monitor {
     this.#counters = new Counters({ registry, events, config, now: () => clock.now() });
     const conditions = () => this.#conditions();
     this.#gauges = new Gauges({ registry, store, clock, config, ticking, heartbeat, conditions });
-    this.#readiness = new Readiness({ events, heartbeat, conditions, jobs: () => config().jobs.size });
+    this.#readiness = new Readiness({
+      ...{ events, heartbeat, conditions },
+      unwritable: () => store.unwritable(),
+      jobs: () => config().jobs.size,
+    });
   }
 
   /** Starts listening and returns the URL. Throws `MONITOR_CANNOT_LISTEN`. */

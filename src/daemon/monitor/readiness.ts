@@ -1,5 +1,6 @@
 import { countOf } from '../../lib/count-text.ts';
 import type { Events } from '../../lib/events.ts';
+import type { Problem } from '../../lib/problem.ts';
 import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import type { SluiceEvents } from '../events.ts';
 import type { Heartbeat } from '../process/heartbeat.ts';
@@ -14,6 +15,8 @@ export interface ReadinessResult {
 export interface ReadinessOptions {
   readonly events: Events<SluiceEvents>;
   readonly heartbeat: Heartbeat;
+  /** The error of the last write to the state, if it failed. */
+  readonly unwritable: () => Problem | undefined;
   /** Reads the current conditions. */
   readonly conditions: () => Promise<readonly Condition[]>;
   /** Number of jobs in the active config. */
@@ -36,6 +39,18 @@ const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => st
   reload_refused: () => 'a reload was rejected; the previous config stays active',
   credentials: ({ subject }) => `${subject.slice('destination:'.length)} refuses the credentials`,
 };
+
+/** How long a check waits for the state. A database on a server may not respond for longer than that. */
+const patienceMs = 5_000;
+
+const noState = (message: string): ReadinessResult => ({ name: 'state', ok: false, message });
+
+/** Resolves to undefined if the work takes longer. */
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), milliseconds);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}
 
 /** Determines the daemon's liveness and readiness. */
 export class Readiness {
@@ -65,11 +80,15 @@ export class Readiness {
   async ready(): Promise<ReadinessResult[]> {
     const alive = this.alive();
     if (this.#isStopping) return [...alive, { name: 'config', ok: false, message: 'the daemon is stopping' }];
+    const problem = this.#given.unwritable();
+    if (problem !== undefined) return [...alive, noState(`the state is not writable: ${problem.code}`)];
     try {
-      const errors = (await this.#given.conditions()).filter(({ level }) => level === 'error');
+      const conditions = await within(patienceMs, this.#given.conditions());
+      if (conditions === undefined) return [...alive, noState('the state does not respond')];
+      const errors = conditions.filter(({ level }) => level === 'error');
       return [...alive, ...checks.flatMap((check) => this.#check(check, errors))];
     } catch (error) {
-      return [...alive, { name: 'state', ok: false, message: `the state cannot be read: ${String(error)}` }];
+      return [...alive, noState(`the state cannot be read: ${String(error)}`)];
     }
   }
 
