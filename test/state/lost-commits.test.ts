@@ -18,17 +18,21 @@ async function openLosing(behind: number): Promise<{ readonly port: number; lose
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
-    client.on('close', () => upstream.destroy()).on('data', (chunk: Buffer) => {
-      if (statement !== undefined && chunk.includes(statement)) {
-        statement = undefined;
-        isLost = true;
-      }
-      upstream.write(chunk);
-    });
-    upstream.on('close', () => client.destroy()).on('data', (chunk: Buffer) => {
-      if (isLost) client.destroy();
-      else client.write(chunk);
-    });
+    client
+      .on('close', () => upstream.destroy())
+      .on('data', (chunk: Buffer) => {
+        if (statement !== undefined && chunk.includes(statement)) {
+          statement = undefined;
+          isLost = true;
+        }
+        upstream.write(chunk);
+      });
+    upstream
+      .on('close', () => client.destroy())
+      .on('data', (chunk: Buffer) => {
+        if (isLost) client.destroy();
+        else client.write(chunk);
+      });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -107,7 +107,9 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
   } catch (thrown) {
     // If the startup fails after the schedules have started, their timers would keep the process running.
     await daemon?.stop('the startup failed').catch(() => undefined);
-    throw thrown;
+    // A process that must end doesn't wait for a database that hangs, and this isn't an error.
+    const { isUnwritable } = await import('../../state/engine/state-problem.ts');
+    if (!stop.signal.aborted || !isUnwritable(thrown)) throw thrown;
   } finally {
     syncs?.close();
     monitoring?.close();

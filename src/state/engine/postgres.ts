@@ -30,7 +30,13 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
   const sockets = new Sockets();
   const openDb = (options: { readonly max: number; readonly lock?: string }): Kysely<Tables> => {
     // kysely's types also describe cursors, which the state doesn't use.
-    const pool = new StatePool(database, { ...options, health, onSample, problemOf, sockets }) as unknown as PostgresPool;
+    const pool = new StatePool(database, {
+      ...options,
+      health,
+      onSample,
+      problemOf,
+      sockets,
+    }) as unknown as PostgresPool;
     const dialect = new StateDialect({ pool });
     return new Kysely<Tables>({ dialect, plugins: [new WithSchemaPlugin(schema), new StoredPathPlugin(folder)] });
   };

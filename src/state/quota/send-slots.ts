@@ -249,9 +249,7 @@ async function occupy(
   const [row] = await take(db, { account, slot, ...mine, seen: seen ?? '' });
   // If the process doesn't learn that it has the slot, it sends no request.
   context.taken?.set(mine.ticket, (outside) =>
-    inTransactionOn(outside, [accountLock(account)], (inside) =>
-      freeSlot(inside, mine.ticket, { days, travelMs: 0 }),
-    ),
+    inTransactionOn(outside, [accountLock(account)], (inside) => freeSlot(inside, mine.ticket, { days, travelMs: 0 })),
   );
   return row && { account, slot, ticket: row.ticket, days };
 }
