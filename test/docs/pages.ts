@@ -64,6 +64,7 @@ export const examplePreparations: Readonly<Record<string, Preparation>> = {
       'before-upgrade':
         'command rm -rf backups; deliver; sluice backup /backups/before-upgrade; command rm -r sluice-state',
       '--replace': 'deliver',
+      '--moved': 'sluice backup /backups/move; command rm -r sluice-state',
     },
   },
   resume: { before: { 'sluice resume': 'deliver; gain_row; sluice sync; sluice rollback orders' } },
