@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
+import { startCacheSweep } from './cache-sweep.ts';
 import { followAccounts, openGateway, openLogins, type Runtime } from './compose.ts';
 import { ActiveConfig } from './config/active-config.ts';
 import { FiringLoop } from './firing/firing-loop.ts';
@@ -52,6 +53,7 @@ export class Daemon {
       if (name === 'account.paused') this.#now.paused(facts.account, facts.refusals);
       if (name === 'source.answered') this.#firings.answered(facts.source);
     });
+    startCacheSweep(runtime);
     startHistoryPruning(runtime);
     const { signal: exchanged } = runtime.installation ?? {};
     exchanged?.addEventListener('abort', () => this.#stop.abort(exchanged.reason), { once: true });

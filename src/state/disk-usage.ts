@@ -39,9 +39,12 @@ export function bytesIn(folder: string): number {
   return sizesBelow(folder).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Returns the disk usage of a store's folder by kind of file. The largest kind is first. */
-export async function diskUsageOf({ folder, outbox }: Pick<Store, 'folder' | 'outbox'>): Promise<DiskUsage[]> {
-  return diskUsageIn(folder, await outbox.inState(...ranks));
+/** A store whose files can be measured. */
+export type DiskUser = Pick<Store, 'folder' | 'outbox' | 'blobs'>;
+
+/** Returns the disk usage of a store's folder and blobs by kind of file. The largest kind is first. */
+export async function diskUsageOf({ folder, outbox, blobs }: DiskUser): Promise<DiskUsage[]> {
+  return diskUsageIn(folder, await outbox.inState(...ranks), await blobs.all());
 }
 
 /** Total bytes of several kinds. */
@@ -50,16 +53,17 @@ export const totalBytes = (holdings: readonly DiskUsage[]): number =>
 
 /**
  * Returns the disk usage of a state folder by kind of file. The largest kind is first. `payloads` are the payloads in
- * the folder's outbox.
+ * the folder's outbox. `blobs` also count.
  */
 export function diskUsageIn(
   folder: string,
   payloads: Iterable<{ readonly path: string; readonly state: OutboxState }>,
+  blobs: readonly Sized[] = [],
 ): DiskUsage[] {
   const states = new Map<string, OutboxState>();
   for (const { path, state } of payloads) if (rankOf(state) < rankOf(states.get(path))) states.set(path, state);
   const sums = new Map<DiskUsageKind, { files: number; bytes: number }>();
-  for (const { path, bytes } of sizesBelow(folder)) {
+  for (const { path, bytes } of [...sizesBelow(folder), ...blobs]) {
     const kind = kindOf(relative(folder, path), states.get(path));
     const { files = 0, bytes: before = 0 } = sums.get(kind) ?? {};
     sums.set(kind, { files: files + 1, bytes: before + bytes });

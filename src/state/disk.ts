@@ -16,7 +16,7 @@ export interface DiskLimits {
 }
 
 export interface DiskOptions {
-  readonly store: Pick<Store, 'folder' | 'outbox' | 'payloads' | 'generations'>;
+  readonly store: Pick<Store, 'folder' | 'outbox' | 'payloads' | 'generations' | 'blobs'>;
   readonly limits: DiskLimits;
   /** Called after kept payloads were deleted to free space for new payloads. */
   readonly forgot: (what: Forgotten) => void;
@@ -24,6 +24,8 @@ export interface DiskOptions {
 
 /** The smallest amount of space that is granted at once. Smaller grants would cause too many measurements. */
 const leastGrantBytes = 1_000_000;
+/** A copy that was used within this time may still be in use, such as by a run that reads it. */
+const unusedMs = 3_600_000;
 /** Divisor of the free space. A grant is only this fraction of it, because other processes write to the folder too. */
 const grantedPart = 4;
 const usualFreeBytes = 100_000_000;
@@ -36,7 +38,7 @@ const moreBytes = 16_000_000;
 
 /**
  * Grants disk space in a state folder within the folder's limit and the free space on its disk. Code that writes a
- * large file requests space first. If there isn't enough, delivered payloads that are kept for rollbacks are deleted,
+ * large file requests space first. If there isn't enough, copies of blobs are deleted, and then delivered payloads that are kept for rollbacks are deleted,
  * oldest first. No other files are ever deleted. If there still isn't enough space, the request is rejected. Several
  * processes together can exceed the limit, because each may write as much as it was granted, which is usually a quarter
  * of the free space.
@@ -67,11 +69,24 @@ export class Disk implements DiskSpace {
       return;
     }
     this.#left = 0;
-    let room = freeSpaceOf(this.#given);
-    if (room.bytes < bytes && (await this.#forget(bytes - room.bytes + moreBytes))) room = freeSpaceOf(this.#given);
+    let room = await this.#measure();
+    if (room.bytes < bytes && (await this.#evict())) room = await this.#measure();
+    if (room.bytes < bytes && (await this.#forget(bytes - room.bytes + moreBytes))) room = await this.#measure();
     if (room.bytes < bytes) throw await this.#refusal(room, bytes);
     const granted = Math.min(room.bytes, Math.max(bytes, leastGrantBytes, room.bytes / grantedPart));
     this.#left = granted - bytes;
+  }
+
+  async #measure(): Promise<RoomOnDisk> {
+    const { store } = this.#given;
+    const blobs = await store.blobs.all();
+    return freeSpaceOf(this.#given, bytesIn(store.folder) + blobs.reduce((sum, { bytes }) => sum + bytes, 0));
+  }
+
+  /** Deletes copies of files that can be fetched again. Returns whether there were any. */
+  async #evict(): Promise<boolean> {
+    const { blobs, payloads, generations } = this.#given.store;
+    return (await blobs.evict(payloads.root, unusedMs)) + (await blobs.evict(generations.root, unusedMs)) > 0;
   }
 
   async #forget(bytes: number): Promise<boolean> {
@@ -104,12 +119,11 @@ interface RoomOnDisk {
 }
 
 /**
- * Measures how much space is left in a state folder. `used` is the folder's size in bytes; pass it if it's already
- * known.
+ * Measures how much space is left in a state folder. `used` is the size of the folder and the blobs in bytes.
  */
 export function freeSpaceOf(
   { store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits },
-  used = bytesIn(store.folder),
+  used: number,
 ): RoomOnDisk {
   const { bavail, blocks, bsize } = statfsSync(store.folder);
   const free = bavail * bsize;

@@ -36,9 +36,19 @@ export async function recover(store: Store): Promise<RecoverResult> {
     if (await store.outbox.markDead(row.id, { code: 'PAYLOAD_DAMAGED', message })) damaged.push(row);
   }
   await store.generations.prune();
-  const swept = [...(await store.payloads.sweep()), ...(await store.generations.sweep())];
+  const swept = await sweepFiles(store);
   await store.runs.prune(maxKeptRuns);
   return { interrupted, damaged, suspects, swept };
+}
+
+/** A payload's copy is deleted if it wasn't used for this time, because a payload is rarely sent twice. */
+const unusedMs = 10 * 60_000;
+
+/** Deletes files that aren't needed, and copies of payloads. Returns the paths of the files that aren't needed. */
+export async function sweepFiles({ payloads, generations, blobs }: Store): Promise<string[]> {
+  const swept = [...(await payloads.sweep()), ...(await generations.sweep())];
+  await blobs.evict(payloads.root, unusedMs);
+  return swept;
 }
 
 /**

@@ -2,12 +2,20 @@ import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import pg from 'pg';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
+import { startCacheSweep } from '../../src/daemon/cache-sweep.ts';
+import type { SluiceEvents } from '../../src/daemon/events.ts';
+import { factsOf } from '../../src/delivery/facts.ts';
 import { wholePayload } from '../../src/delivery/whole-payload.ts';
 import type { Manifest } from '../../src/kept-rows/manifest.ts';
+import { Events } from '../../src/lib/events.ts';
+import { quietLog } from '../../src/lib/log.ts';
+import { Disk } from '../../src/state/disk.ts';
+import { diskUsageOf } from '../../src/state/disk-usage.ts';
 import type { StateDatabase } from '../../src/state/engine/state-database.ts';
 import { recover } from '../../src/state/recover.ts';
 import type { Store, StoreOptions } from '../../src/state/store.ts';
+import type { OutboxRow } from '../../src/state/tables.ts';
 import { noon, SteppingClock } from '../clocks.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { cleanUp, newFolder, newStore, oweText, place, spool } from './fixtures.ts';
@@ -181,5 +189,53 @@ describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several mac
     const backfill = { job: 'j', reading: 'r', lower: '1', upper: '2', chunk: '', reached: '2', begunAt: noon };
     const staged = { id: 'b', columns: [], next: 0, segments };
     await expect(one.backfills.set({ ...backfill, staged })).rejects.toMatchObject({ code: 'SET_DAMAGED' });
+  });
+
+  it('deletes copies that are not used, and counts blobs against the disk limit', async () => {
+    const { one, other } = await openTwo({ keep: { payloads: 5, milliseconds: Number.MAX_SAFE_INTEGER } });
+    const rows: OutboxRow[] = [];
+    for (const nth of [1, 2, 3]) {
+      const { row, run } = await owe(one, `${nth}`.repeat(400_000), `i${nth}`);
+      await one.outbox.delivered((await one.outbox.attempt(row.id))!);
+      await one.runs.finish(run, { state: 'delivered' });
+      rows.push(row);
+    }
+    const owed = await owe(one, 'owed', 'i4');
+    for (const { path } of [...rows, owed.row]) utimesSync(path, 1, 1);
+    const forgot = vi.fn();
+    const disk = (store: Store) => new Disk({ store, limits: { limitBytes: 2_000_000, freeBytes: 0 }, forgot });
+    await disk(one).claim(100_000);
+    expect(
+      [...rows, owed.row].map(({ path }) => existsSync(path)),
+      'all can be fetched',
+    ).toEqual(Array(4).fill(false));
+    expect(forgot).not.toHaveBeenCalled();
+    expect(await wholePayload(owed.row, one)).toBe('whole');
+    expect(await diskUsageOf(one)).toMatchObject([
+      { kind: 'kept', files: 3, bytes: 1_200_000 },
+      { kind: 'owed', files: 2 },
+    ]);
+    await disk(other).claim(1_500_000);
+    expect(forgot).toHaveBeenCalledExactlyOnceWith({ payloads: 3, bytes: 1_200_000 });
+    await expect(disk(other).claim(2_000_000)).rejects.toMatchObject({ code: 'DISK_LIMIT' });
+    expect(await wholePayload(owed.row, one)).toBe('whole');
+  });
+
+  it('has a cache that a daemon sweeps regularly', async () => {
+    const { one, other } = await openTwo();
+    const { row, run } = await owe(one, 'rows');
+    await other.outbox.delivered((await other.outbox.attempt(row.id))!);
+    await other.payloads.release(copyOf(row.path, one, other));
+    await one.runs.finish(run, { state: 'delivered' });
+    utimesSync(row.path, 1, 1);
+    const [events, clock] = [new Events<SluiceEvents>(), new SteppingClock(Date.now())];
+    const stop = startCacheSweep({ store: one, events, clock, log: quietLog });
+    const finish = () => events.emit('payload.delivered', { ...factsOf(row), attempts: 1, milliseconds: 1 });
+    finish();
+    expect(existsSync(row.path)).toBe(true);
+    clock.advance(3_600_000);
+    finish();
+    await expect.poll(() => existsSync(row.path)).toBe(false);
+    stop();
   });
 });

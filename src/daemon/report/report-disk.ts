@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type DiskLimits, freeSpaceOf } from '../../state/disk.ts';
-import { type DiskUsage, diskUsageOf, totalBytes } from '../../state/disk-usage.ts';
-import type { Store } from '../../state/store.ts';
+import { type DiskUsage, type DiskUser, diskUsageOf, totalBytes } from '../../state/disk-usage.ts';
 
 /** A state folder's disk usage. */
 export interface DiskStatus {
@@ -27,7 +26,7 @@ const lookEveryMs = 60_000;
 /** Measures the disk usage of the store's folder. Returns undefined if the config sets no limit. */
 export async function reportDisk(
   { disk: limits }: Pick<Config, 'disk'>,
-  store: Pick<Store, 'folder' | 'outbox'>,
+  store: DiskUser,
 ): Promise<DiskStatus | undefined> {
   return limits && diskStatusOf(limits, { folder: store.folder, holds: await diskUsageOf(store) });
 }
@@ -55,7 +54,7 @@ export class DiskWatch {
 
   async look(
     config: Pick<Config, 'disk'>,
-    { store, clock }: { store: Pick<Store, 'folder' | 'outbox'>; clock: Clock },
+    { store, clock }: { store: DiskUser; clock: Clock },
   ): Promise<DiskStatus | undefined> {
     const at = clock.monotonic();
     if (this.#last === undefined || at - this.#last.at >= lookEveryMs) {

@@ -1,7 +1,9 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { chunksOf } from '../engine/chunks.ts';
 import { Repository } from '../engine/context.ts';
 import { absolutePath, storedPath } from '../engine/stored-paths.ts';
+import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
 import { fetchFile } from './fetch-file.ts';
 import { storeFile } from './store-file.ts';
 
@@ -108,6 +110,29 @@ export class StateBlobs extends Repository {
       await db.deleteFrom('blobs').where('name', '=', name).execute();
     }
     rmSync(path, { force: true });
+  }
+
+  /**
+   * Deletes this machine's copies of stored files below a folder that weren't used for `unusedMs`. Returns the number
+   * of bytes that were freed.
+   */
+  async evict(folder: string, unusedMs: number): Promise<number> {
+    if (!this.areShared) return 0;
+    const end = this.context.clock.now() - unusedMs;
+    let freed = 0;
+    for (const [path, bytes] of await this.sizes(filesBelow(folder).filter((path) => touchedAt(path) < end))) {
+      rmSync(path, { force: true });
+      removeIfEmpty(dirname(path), folder);
+      freed += bytes;
+    }
+    return freed;
+  }
+
+  /** Returns the blobs with their sizes, even if they aren't complete. Empty if the files in the folder are the only ones. */
+  async all(): Promise<{ readonly path: string; readonly bytes: number }[]> {
+    if (!this.areShared) return [];
+    const rows = await this.context.db.selectFrom('blobs').select(['name', 'bytes']).execute();
+    return rows.map(({ name, bytes }) => ({ path: this.#pathOf(name), bytes }));
   }
 
   /** Returns when each file below a folder was stored, in epoch milliseconds, even if it isn't stored completely. */

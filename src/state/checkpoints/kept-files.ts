@@ -1,3 +1,4 @@
+import { utimesSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -34,8 +35,15 @@ export async function fetchSegments(context: StoreContext, segments: readonly Se
   if (!blobs.areShared) return;
   for (const segment of segments) {
     const path = join(keptRoot(context), segment.file);
-    if (!(await isWhole(path, segment))) await blobs.fetch(path);
+    if (await isWhole(path, segment)) touch(path);
+    else await blobs.fetch(path);
   }
+}
+
+/** Marks a copy as used, so that it's evicted later. */
+function touch(path: string): void {
+  const now = new Date();
+  utimesSync(path, now, now);
 }
 
 const blockBytes = 256 * 1024;
