@@ -19,6 +19,12 @@ const clocks = ['test/daemon/checks/source-checks.test.ts', 'test/{daemon/retry,
 const states = [
   'test/state/{account-history,fleet-runs,generations,locks,outbox,process-settings,quarantine,receipts,resends,run-stats,runs,schedules,throttled-jobs,watermark-decisions,watermarks}.test.ts',
   'test/delivery/{deliver,deliver-attempts,resends,settle}.test.ts',
+  'test/daemon/{daemon,alerting/alert-loop}.test.ts',
+  'test/daemon/firing/{clock,rules,scheduler}.test.ts',
+  'test/daemon/retry/{plan-checks,retrier}.test.ts',
+  'test/daemon/run/{guards,keep-rows,refreshes,sync-jobs}.test.ts',
+  'test/alerts/{heartbeats,messenger}.test.ts',
+  'test/oauth/{refresh-tokens,token-manager}.test.ts',
   'test/models/outbox.test.ts',
 ];
 // `npm run test:servers`, `test:package`, `test:packages` and `test:systemd` run these.

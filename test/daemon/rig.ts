@@ -17,6 +17,7 @@ import { withDefaults } from '../../src/sdk/option.ts';
 import { startService } from '../../src/service/service.ts';
 import { ShiftedClock } from '../clocks.ts';
 import { makeFolder, until } from '../journey/process.ts';
+import { dropState, stateFor } from '../state/engines.ts';
 
 const key = 'ad'.repeat(20);
 const columns: readonly Column[] = [{ name: 'value', type: 'text' }];
@@ -171,12 +172,21 @@ export function jobOf({ name, destination, instance, source, cron = '0 * * * *',
   };
 }
 
+/** Folders of states that are dropped from the server at the end of their test. */
+const onServer = new Set<string>();
+
 export function configOf(folder: string, jobs: readonly Job[], more: readonly Destination[] = []): Config {
   const destinations = [...jobs.map(({ destination }) => destination), ...more];
+  const state = join(folder, 'state');
+  const { database } = stateFor(state);
+  // The first call comes before the daemon is started, so the state is dropped after the daemon has stopped.
+  if (database !== undefined && !onServer.has(state)) onTestFinished(() => dropState(state));
+  onServer.add(state);
   return {
     file: join(folder, 'sluice.yaml'),
     folder,
-    state: join(folder, 'state'),
+    state,
+    ...(database === undefined ? {} : { stateDatabase: database }),
     destinations: new Map(destinations.map((one) => [one.name, one])),
     onStartError: 'ignore',
     concurrency: 4,

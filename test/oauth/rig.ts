@@ -8,6 +8,7 @@ import { authorize } from '../../src/oauth/authorize.ts';
 import { Consent } from '../../src/oauth/consent.ts';
 import { LoginRegistry } from '../../src/oauth/login-registry.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
+import { dropState, stateFor } from '../state/engines.ts';
 import { agree } from './person.ts';
 import { client, robot, startVendor, type Vendor, type VendorOptions } from './vendor.ts';
 
@@ -21,7 +22,10 @@ export async function vendorForTest(options: VendorOptions = {}): Promise<Vendor
 
 export async function folderForTest(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-oauth-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  onTestFinished(async () => {
+    await dropState(folder);
+    await rm(folder, { recursive: true, force: true });
+  });
   return folder;
 }
 
@@ -65,7 +69,7 @@ export interface DeskGiven {
 /** A process that uses a login, with its own state folder or a given one. */
 export async function openDesk({ login, clock = systemClock, ...given }: DeskGiven): Promise<Desk> {
   const folder = given.folder ?? (await folderForTest());
-  const store = await openStore(folder, { clock });
+  const store = await openStore(folder, { clock, ...stateFor(folder) });
   const events: string[] = [];
   const keys = given.sealKeys === undefined ? {} : { sealKeys: given.sealKeys };
   const book = new LoginRegistry({ store, clock, folder, emit: (...[name]) => void events.push(name), ...keys });
