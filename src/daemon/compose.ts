@@ -10,6 +10,7 @@ import { type Log, quietLog } from '../lib/log.ts';
 import type { LoginRegistry } from '../oauth/login-registry.ts';
 import { sweepSpool } from '../pipeline/sweep-spool.ts';
 import { claimFolder } from '../state/claim-folder.ts';
+import { claimPayloads } from '../state/claim-payloads.ts';
 import { Disk } from '../state/disk.ts';
 import { maxTravelMs } from '../state/quota/send-slots.ts';
 import { type RecoverResult, recover } from '../state/recover.ts';
@@ -62,7 +63,10 @@ export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
   const store = await openStore(state, { database, clock: given.clock, durable, stop, ...keep });
   const { clock } = store;
   try {
-    if (database !== undefined && durable) await claimFolder(store);
+    if (database !== undefined && durable) {
+      await claimFolder(store);
+      await claimPayloads(store, database);
+    }
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await recover(store);
     sayHealed(log, healed);

@@ -19,7 +19,7 @@ export async function claimFolder({ folder, settings }: Pick<Store, 'folder' | '
 }
 
 /** Returns the ID in a file. If the file doesn't exist, creates it with the ID `fresh` in one step. */
-function idIn(file: string, fresh: string): string {
+export function idIn(file: string, fresh: string): string {
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, `${fresh}\n`, { mode: 0o600 });
   try {

@@ -47,6 +47,7 @@ const unusedMs = 10 * 60_000;
 /** Deletes files that aren't needed, and copies of payloads. Returns the paths of the files that aren't needed. */
 export async function sweepFiles({ payloads, generations, blobs }: Store): Promise<string[]> {
   const swept = [...(await payloads.sweep()), ...(await generations.sweep())];
+  await blobs.purge();
   await blobs.evict(payloads.root, unusedMs);
   return swept;
 }

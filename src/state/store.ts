@@ -175,7 +175,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const hurry = () => engine.disconnectIn?.(stopPatienceMs);
   options.stop?.addEventListener('abort', hurry, { once: true });
   const pending = new PendingWrites(clock);
-  const blobs = await openBlobs(engine);
+  const blobs = await openBlobs(engine, options.database);
   const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, keep };
   try {
     await migrate(engine, { clock, folder: at });
@@ -238,10 +238,10 @@ async function openEngine(folder: string, { database, durable = true }: StoreOpt
 }
 
 /** Opens the storage of blobs. Its code isn't loaded for a state in a folder, which has none. */
-async function openBlobs({ blobDb: db }: Engine): Promise<BlobBackend | undefined> {
-  if (db === undefined) return undefined;
-  const { databaseStorage } = await import('./blobs/database-storage.ts');
-  return { db, storage: databaseStorage };
+async function openBlobs({ blobDb: db }: Engine, database?: StateDatabase): Promise<BlobBackend | undefined> {
+  if (db === undefined || database === undefined) return undefined;
+  const { openStorage } = await import('./blobs/open-storage.ts');
+  return { db, storage: openStorage(database) };
 }
 
 /** Creates the folder, and `file` in it, if they don't exist. Only their owner can use them. */

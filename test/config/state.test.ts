@@ -38,6 +38,20 @@ describe('a state in a PostgreSQL database', () => {
     expect((await loadState('postgres://a@db/rows', 'cache: /var/cache/sluice')).state).toBe('/var/cache/sluice');
   });
 
+  it('can have its payloads in a folder', async () => {
+    const { config, database, made } = await loadState('postgres://a@db/rows', 'payloads: /mnt/sluice');
+    expect(database).toMatchObject({ payloadsFolder: '/mnt/sluice' });
+    expect(JSON.stringify(showConfig(config!, made!))).toContain('"payloads":"/mnt/sluice"');
+    const usual = await loadState('postgres://a@db/rows', 'payloads: postgres');
+    expect(usual.database).not.toHaveProperty('payloadsFolder');
+    expect(usual.faults).toEqual([]);
+    expect((await loadState('./folder', 'payloads: /mnt/sluice')).faults).toEqual([
+      ['CONFIG_PAYLOADS', expect.anything(), undefined],
+    ]);
+    const unknown = await loadState('postgres://a@db/rows', 'payloads: ftp://a/b');
+    expect(unknown.faults).toEqual([['CONFIG_PAYLOADS', expect.anything(), undefined]]);
+  });
+
   it.each([
     ['postgres://a@localhost/rows', { host: 'localhost', port: 5432, tls: undefined }],
     ['postgresql://a@127.8.0.1/rows', { host: '127.8.0.1', tls: undefined }],

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import pg from 'pg';
@@ -10,10 +10,13 @@ import { wholePayload } from '../../src/delivery/whole-payload.ts';
 import type { Manifest } from '../../src/kept-rows/manifest.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
+import { claimFolder } from '../../src/state/claim-folder.ts';
+import { claimPayloads } from '../../src/state/claim-payloads.ts';
 import { Disk } from '../../src/state/disk.ts';
 import { diskUsageOf } from '../../src/state/disk-usage.ts';
 import type { StateDatabase } from '../../src/state/engine/state-database.ts';
-import { recover } from '../../src/state/recover.ts';
+import { storedPath } from '../../src/state/engine/stored-paths.ts';
+import { recover, sweepFiles } from '../../src/state/recover.ts';
 import type { Store, StoreOptions } from '../../src/state/store.ts';
 import type { OutboxRow } from '../../src/state/tables.ts';
 import { noon, SteppingClock } from '../clocks.ts';
@@ -30,10 +33,18 @@ const copyOf = (path: string, from: Store, to: Store) => path.replace(from.folde
 describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several machines share', (server) => {
   let schemas = 0;
   /** Two machines, each with its own folder, that share a state. */
-  const openTwo = async (options: StoreOptions = {}) => {
+  const openTwo = async ({ payloadsFolder, ...options }: StoreOptions & { payloadsFolder?: string } = {}) => {
     const { host, port, user, password, database: name } = server();
     schemas += 1;
-    const database: StateDatabase = { host, port, user, password, database: name, schema: `blobs_${schemas}` };
+    const database: StateDatabase = {
+      host,
+      port,
+      user,
+      password,
+      database: name,
+      schema: `blobs_${schemas}`,
+      payloadsFolder,
+    };
     const open = () => newStore({ folder: newFolder(), database, clock: new SteppingClock(Date.now()), ...options });
     const query = async (text: string, parameters: unknown[] = []) => {
       const client = new pg.Client({ host, port, user, password, database: name });
@@ -237,5 +248,53 @@ describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several mac
     finish();
     await expect.poll(() => existsSync(row.path)).toBe(false);
     stop();
+  });
+
+  it('can be in a folder that all machines mount', async () => {
+    const payloadsFolder = join(newFolder(), 'mounted');
+    const { one, other, open, query } = await openTwo({ payloadsFolder });
+    const claim = async (store: Store) => {
+      await claimFolder(store);
+      await claimPayloads(store, { payloadsFolder });
+    };
+    await claim(one);
+    const large = 'large '.repeat(300_000);
+    const { row, run } = await owe(one, large);
+    expect(await query('select 1 from blob_pieces')).toEqual([]);
+    rmSync(one.folder, { recursive: true });
+    await claim(other);
+    const there = { ...row, path: copyOf(row.path, one, other) };
+    expect(await wholePayload(there, other)).toBe('whole');
+    expect(readFileSync(there.path, 'utf8') === large).toBe(true);
+    expect(await query('select sha256 = $1 as same from blobs', [row.sha256])).toEqual([{ same: true }]);
+
+    rmSync(there.path);
+    renameSync(payloadsFolder, `${payloadsFolder}.away`);
+    await expect(wholePayload(there, other)).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await expect(claim(await open())).rejects.toMatchObject({ code: 'PAYLOADS_ELSEWHERE' });
+    await expect(owe(other, 'more', 'i2')).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    renameSync(`${payloadsFolder}.away`, payloadsFolder);
+    await expect(claimPayloads(other, {})).rejects.toMatchObject({ code: 'PAYLOADS_ELSEWHERE' });
+
+    const blob = join(payloadsFolder, storedPath(one.folder, row.path));
+    writeFileSync(blob, 'rots');
+    expect(await wholePayload(there, other)).toBe('damaged');
+    await other.outbox.delivered((await other.outbox.attempt(row.id))!);
+    expect(await other.payloads.release(there.path)).toBe(true);
+    expect(await wholePayload(there, other)).toBe('missing');
+    await other.runs.finish(run, { state: 'delivered' });
+    await sweepFiles(other);
+    expect(existsSync(blob)).toBe(false);
+    expect(await query('select name from blobs where sha256 is not null or stored_at = 0')).toEqual([]);
+  });
+
+  it('never share a folder with another state', async () => {
+    const payloadsFolder = newFolder();
+    for (const [nth, { one }] of [await openTwo({ payloadsFolder }), await openTwo({ payloadsFolder })].entries()) {
+      await claimFolder(one);
+      const claimed = claimPayloads(one, { payloadsFolder });
+      if (nth === 0) await claimed;
+      else await expect(claimed).rejects.toMatchObject({ code: 'STATE_FOLDER_TAKEN' });
+    }
   });
 });

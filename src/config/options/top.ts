@@ -28,6 +28,11 @@ export const topOptions = {
     about: `Folder for temporary files and copies of payloads if \`state\` is a URL. Relative to this file. Its contents may be lost at any time. Default: ${defaultCacheFolder}.`,
     example: '/var/cache/sluice',
   }),
+  payloads: option.text({
+    about:
+      'Where payloads and kept rows are stored if `state` is a URL: `postgres`, in the same database; or a folder that all machines mount. Relative to this file. Default: postgres.',
+    example: '/mnt/sluice',
+  }),
   timezone: timezone(
     option.text({
       about:

@@ -45,7 +45,12 @@ export function showConfig(config: Config, made: Making): ShownConfig {
 
 /** The state's URL is shown without the user, the password, and the files of certificates. */
 function showState({ state, stateDatabase }: Config): object {
-  return stateDatabase === undefined ? { state } : { state: databaseText(stateDatabase), cache: state };
+  if (stateDatabase === undefined) return { state };
+  return {
+    state: databaseText(stateDatabase),
+    cache: state,
+    payloads: stateDatabase.payloadsFolder ?? 'postgres',
+  };
 }
 
 type Show<T> = (one: T, part: Part, showing: Showing) => unknown;

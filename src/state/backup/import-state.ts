@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import type { Clock } from '../../lib/clock.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
-import { databaseStorage } from '../blobs/database-storage.ts';
-import { storeFile } from '../blobs/store-file.ts';
-import { claimFolder } from '../claim-folder.ts';
+import { StateBlobs } from '../blobs/blobs.ts';
+import { openStorage } from '../blobs/open-storage.ts';
+import { claimFolder, idName } from '../claim-folder.ts';
+import { claimPayloads } from '../claim-payloads.ts';
 import { useServer } from '../engine/database.ts';
+import type { Engine } from '../engine/engine.ts';
 import { createTables } from '../engine/migrate.ts';
+import { PendingWrites } from '../engine/pending-writes.ts';
 import type { ServerLocation, StateDatabase } from '../engine/state-database.ts';
-import { storedPath } from '../engine/stored-paths.ts';
 import { filesBelow } from '../folder-files.ts';
+import { Settings } from '../settings.ts';
 import { openStore } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { importTables } from './copy-tables.ts';
@@ -40,7 +43,7 @@ export async function importState(
       await createTables(engine, db);
       await importTables(from, db, schema);
       await moveFiles();
-      await storeFilesIn(folder, db, engine.clock);
+      await storeFiles(engine, { state: folder, stateDatabase: database }, db);
     });
     await claim(folder, database);
     return former === undefined ? [] : [`schema ${former}`];
@@ -58,11 +61,18 @@ function formerSchema(schema: string, now: number): string {
   return `${schema.slice(0, maxNameLength - suffix.length)}${suffix}`;
 }
 
-/** Stores the payloads and kept rows in a folder as blobs. */
-async function storeFilesIn(folder: string, db: Kysely<Tables>, clock: Pick<Clock, 'now'>): Promise<void> {
-  const now = Math.round(clock.now());
-  for (const path of ['payloads', 'sets'].flatMap((name) => filesBelow(join(folder, name))))
-    await storeFile({ db, storage: databaseStorage }, { path, name: storedPath(folder, path), now });
+/** Stores the payloads and kept rows in the cache folder as blobs. `db` is the transaction that imports the rows. */
+async function storeFiles(
+  { clock, processes }: Engine,
+  { state: folder, stateDatabase: database }: ServerLocation,
+  db: Kysely<Tables>,
+): Promise<void> {
+  const backend = { db, storage: openStorage(database) };
+  const context = { db, clock, processes, pending: new PendingWrites(clock), folder, blobs: backend };
+  const [settings, blobs] = [new Settings(context), new StateBlobs(context)];
+  await settings.addOnce(idName, randomUUID());
+  await claimPayloads({ settings, blobs }, database);
+  await blobs.put(['payloads', 'sets'].flatMap((name) => filesBelow(join(folder, name))).map((path) => ({ path })));
 }
 
 /** Records that the folder belongs to this state. */

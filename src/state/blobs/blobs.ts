@@ -106,8 +106,12 @@ export class StateBlobs extends Repository {
     const { blobs, db } = this.context;
     if (blobs !== undefined) {
       const name = this.#nameOf(path);
-      await blobs.storage.remove({ name, db });
-      await db.deleteFrom('blobs').where('name', '=', name).execute();
+      if (blobs.storage.isInDatabase) {
+        await blobs.storage.remove({ name, db });
+        await db.deleteFrom('blobs').where('name', '=', name).execute();
+      } else {
+        await db.updateTable('blobs').set({ sha256: null, stored_at: 0 }).where('name', '=', name).execute();
+      }
     }
     rmSync(path, { force: true });
   }
@@ -128,10 +132,37 @@ export class StateBlobs extends Repository {
     return freed;
   }
 
+  /** Removes the bytes of dropped blobs that aren't in the database, which no transaction could remove. */
+  async purge(): Promise<void> {
+    const { blobs } = this.context;
+    if (blobs === undefined || blobs.storage.isInDatabase) return;
+    const dropped = await this.context.db.selectFrom('blobs').select('name').where('stored_at', '=', 0).execute();
+    for (const { name } of dropped) {
+      await blobs.db.transaction().execute(async (db) => {
+        // A process that stores the blob again at the same time waits for this lock.
+        const row = await db
+          .selectFrom('blobs')
+          .select('name')
+          .where('name', '=', name)
+          .where('stored_at', '=', 0)
+          .forUpdate()
+          .skipLocked()
+          .executeTakeFirst();
+        if (row === undefined) return;
+        await blobs.storage.remove({ name, db });
+        await db.deleteFrom('blobs').where('name', '=', name).execute();
+      });
+    }
+  }
+
   /** Returns the blobs with their sizes, even if they aren't complete. Empty if the files in the folder are the only ones. */
   async all(): Promise<{ readonly path: string; readonly bytes: number }[]> {
     if (!this.areShared) return [];
-    const rows = await this.context.db.selectFrom('blobs').select(['name', 'bytes']).execute();
+    const rows = await this.context.db
+      .selectFrom('blobs')
+      .select(['name', 'bytes'])
+      .where('stored_at', '>', 0)
+      .execute();
     return rows.map(({ name, bytes }) => ({ path: this.#pathOf(name), bytes }));
   }
 
@@ -142,6 +173,7 @@ export class StateBlobs extends Repository {
     const rows = await this.context.db
       .selectFrom('blobs')
       .select(['name', 'stored_at'])
+      .where('stored_at', '>', 0)
       .where('name', '>=', prefix)
       .where('name', '<', `${prefix}\uffff`)
       .execute();

@@ -9,6 +9,8 @@ export interface StateDatabase {
   readonly database: string;
   /** The schema that contains the tables. It's created if it doesn't exist. */
   readonly schema: string;
+  /** The folder that contains the payloads and kept rows, on all machines. If absent, they're in the database. */
+  readonly payloadsFolder?: string;
   /** Undefined if the connection isn't encrypted. */
   readonly tls?: StateDatabaseTls;
 }
