@@ -56,6 +56,9 @@ interface Taken<T> {
  */
 const maxPauseMs = 10_000;
 
+/** The longest time by which a slot on a server is taken in advance, in milliseconds. */
+const maxLeadMs = 500;
+
 type Limits = (use: DayUse, day: string) => number;
 
 /** The send slots' `maxStartMs` depends on this timeout. */
@@ -84,6 +87,8 @@ export class SendGate {
   #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
 
   readonly #returns: SlotReturns;
+  /** How long it recently took to take a slot, in milliseconds. */
+  #takeMs = 0;
 
   constructor(given: SendGateOptions) {
     this.#options = given;
@@ -108,7 +113,7 @@ export class SendGate {
     const asked = clock.monotonic();
     try {
       const taken = await line.acquire(this.#taker(passage), { priority, rank, ...(signal ? { signal } : {}) });
-      if (clock.monotonic() - taken.at > maxPauseMs) return await this.#giveBackLate(taken);
+      if (!(await this.#isInTime(taken, signal))) return await this.#giveBackUnsent(taken);
       const milliseconds = clock.monotonic() - asked;
       emit('request.sent', { account: this.destination.account, method, path, milliseconds });
       return await this.#sendNow(passage, taken);
@@ -179,15 +184,16 @@ export class SendGate {
     };
   }
 
-  #take<T>({ priority, keys = [], prepare }: GatedRequest<T>): Promise<Taken<T> | NoFreeSlot> {
+  async #take<T>({ priority, keys = [], prepare }: GatedRequest<T>): Promise<Taken<T> | NoFreeSlot> {
     const { account, requestsPerSecond } = this.destination;
     const { store, clock } = this.#options;
-    return store.transactionOn([accountLock(account), ...keys], async (parts) => {
+    const began = clock.monotonic();
+    const taken = await store.transactionOn([accountLock(account), ...keys], async (parts) => {
       const days = daysOf(clock.now());
       const slots = await this.#look(parts);
       const { heldUntil, pace } = await parts.accounts.look(account, requestsPerSecond);
       this.#rejectIf(this.#blocked(heldUntil));
-      const ticket = await parts.sendSlots.takeOf(slots, { account, perSecond: pace, days });
+      const ticket = await parts.sendSlots.takeOf(slots, { account, perSecond: pace, days, leadMs: this.#leadMs() });
       if (!('ticket' in ticket)) return ticket;
       const at = clock.monotonic();
       const limits = this.#limits(slots, priority);
@@ -201,6 +207,27 @@ export class SendGate {
       this.#reportNewDay();
       return { ticket, at, prepared };
     });
+    if ('ticket' in taken) this.#takeMs = Math.max(clock.monotonic() - began, 0.9 * this.#takeMs);
+    return taken;
+  }
+
+  /**
+   * How long in advance to take a slot. On a server, taking one needs several round trips. If they began only when the
+   * slot is free, the account would send less than it may.
+   */
+  #leadMs(): number {
+    return this.#options.store.isOnServer ? Math.min(this.#takeMs, maxLeadMs) : 0;
+  }
+
+  /** Waits until a slot that was taken in advance is free. Returns whether its request may still be sent. */
+  async #isInTime({ ticket, at }: Taken<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
+    const { clock } = this.#options;
+    const leftMs = (): number => (ticket.startsAt ?? 0) - clock.monotonic();
+    while (leftMs() > 0) {
+      if (signal?.aborted === true) return false;
+      await clock.sleep(leftMs(), signal).catch(() => undefined);
+    }
+    return clock.monotonic() - at <= maxPauseMs;
   }
 
   async #sendNow<T>({ method, path, send }: GatedRequest<T>, { ticket, prepared }: Taken<T>): Promise<RequestOutcome> {
@@ -217,10 +244,10 @@ export class SendGate {
     return outcome;
   }
 
-  /** Releases a slot whose request is too late to be sent. */
-  async #giveBackLate({ ticket }: Taken<unknown>): Promise<RequestOutcome> {
+  /** Releases a slot whose request isn't sent. */
+  async #giveBackUnsent({ ticket }: Taken<unknown>): Promise<RequestOutcome> {
     await this.#returns.giveBack(ticket, undefined);
-    const message = `this process was stopped for more than ${maxPauseMs / 1000} s just before it sent the request`;
+    const message = 'the request was not sent, because this process was stopped just before';
     return { error: Object.assign(new Error(message), { code: notSent }) };
   }
 

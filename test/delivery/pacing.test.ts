@@ -145,6 +145,26 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 5)).toMatchObject({ freeInMs: undefined });
   });
 
+  it('can be taken in advance, but not used before they are free', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    const takeAhead = async (perSecond: number, leadMs: number) => {
+      const slots = await store.sendSlots.look('x', []);
+      return store.sendSlots.takeOf(slots, { account: 'x', perSecond, days: [], leadMs });
+    };
+    const tickets: SlotTicket[] = [];
+    for (let sent = 0; sent < 3; sent++) {
+      tickets.push((await store.sendSlots.take('x', 3)) as SlotTicket);
+      await store.sendSlots.release(tickets[sent]!);
+      clock.advance(100);
+    }
+    const free = clock.monotonic() - 300 + 1_012;
+    expect(await takeAhead(3, 500)).toEqual({ freeInMs: 212 });
+    expect(await takeAhead(1, 912), 'all three must be free first').toHaveProperty('startsAt', free + 200);
+    expect(await takeAhead(3, 711), 'one of two').toEqual({ freeInMs: 101 });
+    expect(await takeAhead(3, 812)).toMatchObject({ slot: 1, startsAt: free + 100 });
+  });
+
   it('never exceed the limit in any sliding second, despite delays, stalls, crashes and clock changes', async () => {
     const request = fc.record({
       gap: fc.constantFrom(0, 1, 7, 190, 200, 950, 1_012, 5_000),

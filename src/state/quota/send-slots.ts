@@ -32,6 +32,8 @@ export interface SlotTicket {
   readonly ticket: string;
   /** The days to which the request was charged. */
   readonly days: readonly string[];
+  /** When the request may be sent, in monotonic milliseconds. If absent, it may be sent now. */
+  readonly startsAt?: number;
 }
 
 /**
@@ -58,17 +60,26 @@ export class SendSlots extends Repository {
     });
   }
 
-  /** Like {@link take}, but for callers that have already read a snapshot in the same transaction. */
+  /**
+   * Like {@link take}, but for callers that have already read a snapshot in the same transaction. If no slot is free,
+   * takes one that will be free within `leadMs`. The caller must then wait until the ticket's `startsAt`.
+   */
   async takeOf(
     { rows }: SlotSnapshot,
-    { account, perSecond, days }: { account: string; perSecond: number; days: readonly string[] },
+    given: { account: string; perSecond: number; days: readonly string[]; leadMs?: number },
   ): Promise<SlotTicket | NoFreeSlot> {
+    const { account, perSecond, days, leadMs = 0 } = given;
     const now = this.context.clock.monotonic();
     const busy = rows.filter((row) => isBusy(row, now));
-    if (busy.length >= perSecond) return soonest(busy, now);
-    const slot = lowestFree(busy);
+    const surplus = Math.max(0, busy.length - perSecond + 1);
+    const soon = firstFree(busy, surplus).filter(({ free_at }) => free_at <= now + leadMs);
+    if (soon.length < surplus) return soonest(busy, { now, leadMs });
+    const slot = lowestFree(busy.filter((row) => !soon.some((one) => one.slot === row.slot)));
     const seen = rows.find((row) => row.slot === slot)?.ticket;
-    return (await occupy(this.context, { account, slot, seen, days })) ?? { freeInMs: 0 };
+    const ticket = await occupy(this.context, { account, slot, seen, days });
+    if (ticket === undefined) return { freeInMs: 0 };
+    const last = soon.at(-1);
+    return last === undefined ? ticket : { ...ticket, startsAt: last.free_at };
   }
 
   /**
@@ -272,13 +283,19 @@ const take = prepared((db, value: BoundValue<Slot & { account: string; seen: str
     .returning('ticket');
 });
 
+/** Returns the busy slots that become free first, at most `count`. */
+function firstFree(busy: readonly Slot[], count: number): (Slot & { free_at: number })[] {
+  const resting = busy.filter((row): row is Slot & { free_at: number } => row.free_at !== null);
+  return resting.sort((a, b) => a.free_at - b.free_at).slice(0, count);
+}
+
 /**
- * Returns when the first busy slot becomes free. The time is unknown if the slot rests for longer than after a
+ * Returns when the first busy slot becomes free, or can be taken in advance. The time is unknown if the slot rests for longer than after a
  * response, because the peer may close the connection earlier, which frees the slot.
  */
-function soonest(busy: readonly Slot[], now: number): NoFreeSlot {
+function soonest(busy: readonly Slot[], { now, leadMs }: { now: number; leadMs: number }): NoFreeSlot {
   const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
-  if (leftMs <= restMs) return { freeInMs: Math.max(0, leftMs) };
+  if (leftMs <= restMs) return { freeInMs: leftMs > leadMs ? leftMs - leadMs : Math.max(0, leftMs) };
   const isResting = busy.every(({ free_at }) => free_at !== null);
   return { freeInMs: undefined, ...(isResting ? { restsForMs: leftMs } : {}) };
 }
