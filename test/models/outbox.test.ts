@@ -1,4 +1,5 @@
-import { readFileSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { NewPayload } from '../../src/state/outbox/new-payload.ts';
 import type { AttemptedPayload } from '../../src/state/outbox/outbox.ts';
@@ -7,6 +8,7 @@ import type { Store } from '../../src/state/store.ts';
 import type { OutboxRow } from '../../src/state/tables.ts';
 import { SteppingClock } from '../clocks.ts';
 import fc, { runsOf } from '../property.ts';
+import { stateFor } from '../state/engines.ts';
 import { cleanUp, newFolder, newStore, place, spool } from '../state/fixtures.ts';
 import { OutboxModel, type Piece } from './outbox-model.ts';
 
@@ -46,11 +48,18 @@ async function compare(model: OutboxModel, { store }: Real): Promise<void> {
     expect(await store.outbox.find(id), `payload ${id}`).toMatchObject({ state });
   expect(model.pieces.filter(({ state }) => state === 'owed').length).toBeLessThanOrEqual(1);
   for (const { path, text, lost } of model.waiting)
-    if (lost === undefined) expect(readFileSync(path, 'utf8')).toBe(text);
+    if (lost === undefined) expect(await contents(store, path)).toBe(text);
   const receipt = await store.receipts.find(key);
   expect(receipt && [receipt.as_of, receipt.certain === 1, receipt.tried_as_of]).toEqual(
     model.belief && [model.belief.asOf, model.belief.certain, model.belief.tried],
   );
+}
+
+/** A payload's bytes, on any machine. */
+async function contents(store: Store, path: string): Promise<string> {
+  const here = resolve(store.folder, path);
+  await store.blobs.ensureHere(here);
+  return readFileSync(here, 'utf8');
 }
 
 /** A finished extract that hasn't been passed to the outbox. */
@@ -62,11 +71,16 @@ async function finish({ store }: Real, text: string, asOf: number): Promise<NewP
 }
 
 async function release({ store }: Real, rows: readonly { path: string }[]): Promise<void> {
-  for (const { path } of rows) await store.payloads.release(path);
+  for (const { path } of rows) await store.payloads.release(resolve(store.folder, path));
 }
 
-function add(model: OutboxModel, row: Pick<OutboxRow, 'id' | 'path'>, piece: Omit<Piece, 'id' | 'path'>): void {
-  model.pieces.push({ ...piece, id: row.id, path: row.path });
+function add(
+  model: OutboxModel,
+  { store }: Real,
+  row: Pick<OutboxRow, 'id' | 'path'>,
+  piece: Omit<Piece, 'id' | 'path'>,
+): void {
+  model.pieces.push({ ...piece, id: row.id, path: relative(store.folder, row.path) });
 }
 
 /** With `early`, checks what the instance shows before the payload is durable, as a run does. */
@@ -79,7 +93,7 @@ const commit = (text: string, age: number, early: boolean): Command =>
     const state = model.commit(text, asOf, real.clock.now());
     expect(owed.state).toBe(state);
     if (owed.state !== 'unchanged') {
-      add(model, owed.row, { text, asOf, state: owed.state, putBack: false });
+      add(model, real, owed.row, { text, asOf, state: owed.state, putBack: false });
     }
     await release(real, owed.superseded);
     if (owed.state !== 'owed') await release(real, [owing.payload]);
@@ -91,7 +105,7 @@ const quarantine = (text: string, age: number): Command =>
     const owing = await finish(real, text, asOf);
     const { id, superseded } = await real.store.quarantine.put(owing, { findings: '[]', message: 'few rows' });
     for (const piece of model.pieces) if (piece.state === 'quarantined') piece.state = 'superseded';
-    add(model, { id, path: owing.payload.path }, { text, asOf, state: 'quarantined', putBack: false });
+    add(model, real, { id, path: owing.payload.path }, { text, asOf, state: 'quarantined', putBack: false });
     await release(real, superseded);
   });
 
@@ -181,7 +195,7 @@ const rollback = command(
     expect(former).toMatchObject({ id: piece.id });
     const { row, superseded } = await real.store.goodPayloads.putBack(former!, { job: 'job', by });
     model.supersede();
-    add(model, row, { ...piece, state: 'owed', putBack: true });
+    add(model, real, row, { ...piece, state: 'owed', putBack: true });
     await release(real, superseded);
   },
 );
@@ -220,7 +234,8 @@ const arrive = command(
 );
 
 const sweep = command('sweep old files', always, async (model, { store }) => {
-  for (const { path, lost } of model.waiting) if (lost === undefined) utimesSync(path, 1, 1);
+  for (const { path, lost } of model.waiting)
+    if (lost === undefined) await contents(store, path).then(() => utimesSync(resolve(store.folder, path), 1, 1));
   await store.payloads.sweep();
 });
 
@@ -229,7 +244,7 @@ const loseFile = command(
   ({ owed }) => owed !== undefined,
   async (model, real) => {
     const piece = model.owed!;
-    await real.store.blobs.drop(piece.path);
+    await real.store.blobs.drop(resolve(real.store.folder, piece.path));
     for (const other of model.pieces) if (other.path === piece.path) other.gone = true;
     piece.lost = true;
     if (piece.open) piece.unansweredAt = piece.triedAt!;
@@ -241,6 +256,11 @@ const loseFile = command(
     expect(await real.store.outbox.find(piece.id)).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
   },
 );
+
+/** If several machines share the state, each has copies of the files, which may vanish. */
+const loseCache = command('lose the cache', always, (_, { store }) => {
+  if (store.blobs.areShared && existsSync(store.payloads.root)) rmSync(store.payloads.root, { recursive: true });
+});
 
 const tick = (milliseconds: number): Command =>
   command(`${milliseconds} ms pass`, always, (_, { clock }) => clock.advance(milliseconds));
@@ -275,12 +295,16 @@ const commands = [
   fc.constantFrom<'approve' | 'discard'>('approve', 'approve', 'discard').map(decide),
   fc.constantFrom(7, 11 * 60_000).map(tick),
   fc.constantFrom('taken' as const, 'taken, no answer' as const, 'lost' as const, 'cut off' as const).map(repeat),
-  ...[revive, rollback, sweep, loseFile, arrive].map((one) => fc.constant(one as Command)),
+  ...[revive, rollback, sweep, loseFile, loseCache, arrive].map((one) => fc.constant(one as Command)),
 ];
 
 async function openReal(): Promise<Real> {
   const [clock, folder] = [new SteppingClock(), newFolder()];
-  const open = () => newStore({ clock, folder, keep: { payloads: 1000, milliseconds: Number.MAX_SAFE_INTEGER } });
+  const keep = { payloads: 1000, milliseconds: Number.MAX_SAFE_INTEGER };
+  // With a state on a server, the next process is on another machine.
+  const folders = stateFor(folder).database === undefined ? [folder] : [folder, newFolder()];
+  let opened = 0;
+  const open = () => newStore({ clock, folder: folders[opened++ % folders.length]!, ...stateFor(folder), keep });
   const real: Real = {
     store: await open(),
     clock,

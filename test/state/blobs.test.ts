@@ -1,5 +1,7 @@
+import { execFile as execFileWithCallback } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -22,6 +24,8 @@ import type { OutboxRow } from '../../src/state/tables.ts';
 import { noon, SteppingClock } from '../clocks.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { cleanUp, newFolder, newStore, oweText, place, spool } from './fixtures.ts';
+
+const execFile = promisify(execFileWithCallback);
 
 afterEach(cleanUp);
 
@@ -296,5 +300,21 @@ describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several mac
       if (nth === 0) await claimed;
       else await expect(claimed).rejects.toMatchObject({ code: 'STATE_FOLDER_TAKEN' });
     }
+  });
+
+  it('needs no more memory if it is large', async () => {
+    const { one } = await openTwo();
+    const folder = newFolder();
+    const { host, port, user, password, database } = server();
+    const location = JSON.stringify({ host, port, user, password, database, schema: `blobs_${schemas}` });
+    const peakOf = async (megabytes: number) => {
+      const child = join(import.meta.dirname, 'blobs-child.ts');
+      const { stdout } = await execFile(process.execPath, [child, location, folder, String(megabytes)]);
+      expect(JSON.parse(stdout)).toMatchObject({ state: 'whole' });
+      return (JSON.parse(stdout) as { peak: number }).peak;
+    };
+    const [small, large] = [await peakOf(8), await peakOf(160)];
+    expect((large - small) / 1024 / 1024).toBeLessThan(80);
+    await one.close();
   });
 });
