@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Problem } from '../../src/lib/problem.ts';
 import { useServer } from '../../src/state/engine/database.ts';
 import { jobLock } from '../../src/state/engine/lock-keys.ts';
@@ -147,6 +147,61 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     onTestFinished(close);
     await unlockedDb!.updateTable('heartbeats').set({ wall_ms: 1 }).execute();
     expect(await store.heartbeats.lastBeat(store.processes.self)).toBe(1);
+  });
+
+  describe('a process on another machine that was silent', () => {
+    /** A store on a machine whose processes can't be inspected. */
+    const openAs = (self: string, database: StateDatabase, bootedAt: number) =>
+      newStore({
+        folder: newFolder(),
+        database,
+        processes: { self, boot: 'b', bootedAt, stateOf: () => 'unknown', sharesBoot: () => true },
+      });
+
+    /** Process `a` holds a lease and records no more heartbeats. */
+    async function silent(database: StateDatabase) {
+      const a = await openAs('a', database, 0);
+      await a.leases.take('job:x');
+      await query(`update ${pg.escapeIdentifier(database.schema)}.heartbeats set monotonic_ms = monotonic_ms - 60000`);
+    }
+
+    it('counts as dead', async () => {
+      const database = newDatabase();
+      await silent(database);
+      const other = await openAs('b', database, 0);
+      expect(await other.leases.take('job:x')).toBeDefined();
+    });
+
+    it("doesn't count as dead until the server has run for long enough", async () => {
+      const database = newDatabase();
+      await silent(database);
+      const now = await serverTime();
+      expect(await (await openAs('b', database, now)).leases.take('job:x')).toBeUndefined();
+      expect(await (await openAs('c', database, now - 31_000)).leases.take('job:x')).toBeDefined();
+    });
+
+    it("doesn't count as dead for a process that couldn't reach the server either, until it can for long enough", async () => {
+      const database = newDatabase();
+      const other = await openAs('b', database, 0);
+      await other.heartbeats.beat();
+      const real = performance.now.bind(performance);
+      let passed = 0;
+      const spy = vi.spyOn(performance, 'now').mockImplementation(() => real() + passed);
+      onTestFinished(() => spy.mockRestore());
+      passed = 60_000;
+      await silent(database);
+      expect(await other.leases.take('job:x')).toBeUndefined();
+      const beatAgain = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 3_100));
+        await other.heartbeats.beat();
+      };
+      await beatAgain();
+      expect(await other.leases.take('job:x')).toBeUndefined();
+      passed += 16_000;
+      await beatAgain();
+      passed += 16_000;
+      expect(await other.leases.take('job:x')).toBeDefined();
+    });
   });
 
   it('applies the migrations once if several processes open it at the same time', async () => {

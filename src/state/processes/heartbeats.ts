@@ -10,8 +10,20 @@ const silenceMs = 30_000;
 /** On a server, a heartbeat is recorded again only after this time. */
 const freshMs = 3_000;
 
-/** When a process last recorded a heartbeat on a server, in monotonic milliseconds. */
-const recordedAt = new WeakMap<Processes, number>();
+/** If a process can't record a heartbeat for this long, it can't see those of other processes either. */
+const maxGapMs = 25_000;
+
+/** The heartbeats that a process has recorded on a server. */
+interface Recorded {
+  /** When it recorded the last one, in monotonic milliseconds of the state's clock. */
+  readonly at: number;
+  /** The same on the process's own clock. */
+  readonly ownAt: number;
+  /** When it recorded the first one after the last gap, on its own clock. */
+  readonly since: number;
+}
+
+const recorded = new WeakMap<Processes, Recorded>();
 
 /** Stores the last heartbeat of each process that holds a lease or a slot. */
 export class ProcessHeartbeats extends Repository {
@@ -23,10 +35,15 @@ export class ProcessHeartbeats extends Repository {
   async beat(): Promise<void> {
     const { clock, processes, unlockedDb } = this.context;
     const now = clock.monotonic();
-    const ageMs = now - (recordedAt.get(processes) ?? Number.NEGATIVE_INFINITY);
+    const last = recorded.get(processes);
+    const ageMs = now - (last?.at ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= 0 && ageMs < freshMs) return;
     await withoutLock(this.context, (inside) => new ProcessHeartbeats(inside).#record(now));
-    if (unlockedDb !== undefined) recordedAt.set(processes, now);
+    if (unlockedDb === undefined) return;
+    const ownAt = performance.now();
+    const isFirst = last === undefined;
+    const since = isFirst ? Number.NEGATIVE_INFINITY : ownAt - last.ownAt > maxGapMs ? ownAt : last.since;
+    recorded.set(processes, { at: now, ownAt, since });
   }
 
   async #record(monotonic_ms: number): Promise<void> {
@@ -50,7 +67,17 @@ export class ProcessHeartbeats extends Repository {
     const fate = processes.stateOf(owner);
     if (fate !== 'unknown') return fate === 'dead';
     const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
-    return row === undefined || this.#silence(owner, row) > silenceMs;
+    return row === undefined || (this.#silence(owner, row) > silenceMs && this.#isListening());
+  }
+
+  /**
+   * Returns whether this process would have seen the heartbeats of others. While the server was away, no process
+   * could record any. Without this check, the first process that reaches the server again would take over from all others.
+   */
+  #isListening(): boolean {
+    const own = recorded.get(this.context.processes);
+    const now = performance.now();
+    return own === undefined || (now - own.ownAt <= maxGapMs && now - own.since > silenceMs);
   }
 
   /**
@@ -72,7 +99,8 @@ export class ProcessHeartbeats extends Repository {
 
   #silence(owner: string, row: { wall_ms: number; monotonic_ms: number }): number {
     const { clock, processes } = this.context;
-    return processes.sharesBoot(owner) ? clock.monotonic() - row.monotonic_ms : Math.abs(clock.now() - row.wall_ms);
+    if (!processes.sharesBoot(owner)) return Math.abs(clock.now() - row.wall_ms);
+    return clock.monotonic() - Math.max(row.monotonic_ms, processes.bootedAt ?? Number.NEGATIVE_INFINITY);
   }
 }
 

@@ -12,6 +12,8 @@ export interface Processes {
   readonly self: string;
   /** The boot ID. Times of the monotonic clock can only be compared within one boot. */
   readonly boot: string;
+  /** When the boot began, in monotonic milliseconds. Set if no process could record heartbeats before. */
+  readonly bootedAt?: number;
   stateOf(owner: string): ProcessState;
   /** Returns whether the owner uses the same monotonic clock as this process. */
   sharesBoot(owner: string): boolean;

@@ -18,6 +18,9 @@ export function serverProcesses(boot: () => string): Processes {
     get boot() {
       return boot();
     },
+    get bootedAt() {
+      return Number(boot()) * 1000;
+    },
     stateOf(owner) {
       if (owner === self) return 'alive';
       return local.stateOf(owner) === 'dead' ? 'dead' : 'unknown';
