@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { VerifiedCache } from '../../src/delivery/verified-cache.ts';
 import { SteppingClock } from '../clocks.ts';
+import { damage } from '../state/fixtures.ts';
 import { deliver, deliverHere, heard, open, owe, patient, stage, store } from './deliver-rig.ts';
 import { answer, commitText, destinationAt, jobFor, openGateway, openStage, say } from './fixtures.ts';
 
@@ -176,7 +177,7 @@ describe('an invalid payload', () => {
   it('is dead if its file was truncated after the same process wrote it', async () => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i', 'whole');
-    truncateSync((await store.outbox.find(id))!.path, 3);
+    await damage(store, (await store.outbox.find(id))!.path, 'who');
     expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'PAYLOAD_DAMAGED' } }]);
     expect(stage.seen).toEqual([]);
   });
@@ -185,9 +186,7 @@ describe('an invalid payload', () => {
     const { destination, gateway } = open();
     for (const instance of ['cut', 'gone', 'flipped', 'fine']) await owe(gateway, destination, instance);
     const rows = await store.outbox.inState('owed');
-    truncateSync(rows[0]?.path ?? '', 3);
-    truncateSync(rows[1]?.path ?? '', 0);
-    writeFileSync(rows[2]?.path ?? '', 'data of flippeD');
+    for (const [nth, text] of ['dat', '', 'data of flippeD'].entries()) await damage(store, rows[nth]!.path, text);
     const later = openGateway({ store, destinations: [destination], emit: heard.emit });
     const results = await deliver(later);
     expect(results.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead', 'delivered']);
@@ -202,7 +201,7 @@ describe("a payload that wasn't accepted", () => {
     const id = await owe(gateway, destination, 'i', 'whole');
     stage.script.push(say(503));
     expect(await deliver(gateway)).toMatchObject([{ state: 'waiting_retry' }]);
-    writeFileSync((await store.outbox.find(id))!.path, 'wholE');
+    await damage(store, (await store.outbox.find(id))!.path, 'wholE');
     expect(await deliver(gateway, patient())).toMatchObject([{ state: 'dead', problem: { code: 'PAYLOAD_DAMAGED' } }]);
     expect(stage.seen).toHaveLength(1);
   });

@@ -54,6 +54,17 @@ export function spool(store: Store, options: { run: string; text: string; asOf: 
   return { sha256, path, bytes: bytes.length, rows: 1, format: 'csv', asOf: options.asOf };
 }
 
+/** Overwrites a payload's file, so that the payload can't be restored. */
+export async function damage({ blobs }: Store, path: string, text: string): Promise<void> {
+  if (blobs.areShared) await blobs.drop(path);
+  writeFileSync(path, text);
+}
+
+/** Whether a payload's file is stored, even if this machine has no copy. */
+export async function isStored({ blobs }: Store, path: string): Promise<boolean> {
+  return (await blobs.sizes([path])).has(path);
+}
+
 /** A spooled payload as a run passes it on: its file exists already and is deleted unless it's sealed. */
 export function draftOf({ path, ...payload }: Payload): DraftPayload {
   let isSealed = false;

@@ -17,7 +17,7 @@ import type { Store } from '../../src/state/store.ts';
 import { noon, SteppingClock } from '../clocks.ts';
 import fc, { runsOf } from '../property.ts';
 import { stateFor } from './engines.ts';
-import { cleanUp, newFolder, newStore, oweText, Population, place, spool } from './fixtures.ts';
+import { cleanUp, damage, isStored, newFolder, newStore, oweText, Population, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -405,7 +405,7 @@ describe('payload files', () => {
     const { swept, interrupted } = await recover(store);
     expect(swept).toEqual([almost.path]);
     expect(interrupted).toEqual([]);
-    expect(existsSync(owed.payload.path)).toBe(true);
+    expect(await isStored(store, owed.payload.path)).toBe(true);
     expect(existsSync(fresh)).toBe(true);
   });
 
@@ -428,6 +428,7 @@ describe('payload files', () => {
     const again = await newStore({ clock, folder: moved, ...stateFor(folder) });
     expect(await recover(again)).toMatchObject({ damaged: [], swept: [] });
     expect(await again.outbox.inState('owed')).toMatchObject([{ path }]);
+    await again.blobs.ensureHere(path);
     expect(readFileSync(path, 'utf8')).toBe('the only copy');
     await deliver(again, idOf(owed));
     await again.payloads.release(path);
@@ -439,8 +440,7 @@ describe('payload files', () => {
     const cut = await oweText(store, { instance: 'a', text: 'abc', asOf: noon });
     const gone = await oweText(store, { instance: 'b', text: 'abc', asOf: noon });
     const whole = await oweText(store, { instance: 'c', text: 'abc', asOf: noon });
-    if (store.blobs.areShared) await store.blobs.drop(cut.payload.path);
-    else truncateSync(cut.payload.path, 2);
+    await damage(store, cut.payload.path, 'ab');
     await store.blobs.drop(gone.payload.path);
     expect((await recover(store)).damaged.map(({ id }) => id)).toEqual([idOf(cut), idOf(gone)]);
     expect(await store.outbox.find(idOf(cut))).toMatchObject({ state: 'dead', code: 'PAYLOAD_DAMAGED' });

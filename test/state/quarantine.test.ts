@@ -5,7 +5,7 @@ import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { noon, SteppingClock } from '../clocks.ts';
 import { stateFor } from './engines.ts';
-import { cleanUp, newFolder, newStore, oweText, place, spool } from './fixtures.ts';
+import { cleanUp, isStored, newFolder, newStore, oweText, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -158,7 +158,7 @@ describe('a quarantined payload', () => {
     age(payload.path);
     await recover(store);
     await store.runs.prune(0);
-    expect(existsSync(payload.path)).toBe(true);
+    expect(await isStored(store, payload.path)).toBe(true);
     expect(await store.runs.find(run)).toBeDefined();
     expect(await store.quarantine.all()).toMatchObject([{ id, state: 'quarantined' }]);
   });
@@ -180,7 +180,7 @@ describe('delivered payloads', () => {
     await store.runs.prune(10);
     age(...paths.slice(1));
     await recover(store);
-    expect(paths.map((path) => existsSync(path))).toEqual([false, true, true]);
+    expect(await Promise.all(paths.map((path) => isStored(store, path)))).toEqual([false, true, true]);
     expect(await store.goodPayloads.last(key)).toMatchObject({ path: paths[2] });
     expect(await store.goodPayloads.former(key)).toMatchObject([{ path: paths[1] }]);
   });
