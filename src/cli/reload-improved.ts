@@ -22,7 +22,7 @@ export async function reloadImproved(
   if (signal.aborted || config === undefined || problems.length >= taken.faults.length) return 'still faulty';
   const ready = await prepareRecord(note, loaded);
   await monitoring.reload(async () => {
-    await daemon.adopt(config);
+    await daemon.adopt(config, note.sha256);
     syncs?.adopt(termsOf(config, note, loaded));
     await saveRecord(ready, runtime);
   });

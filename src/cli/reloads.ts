@@ -128,7 +128,7 @@ async function reload(
   }
   const ready = await readyNote(note, loaded);
   const terms = termsOf(next, note, loaded);
-  await daemon.adopt(next);
+  await daemon.adopt(next, note.sha256);
   syncs?.adopt(terms);
   await keepNote(ready, runtime);
   await answer([], staleCredentials());

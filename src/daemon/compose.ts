@@ -68,7 +68,7 @@ export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
       await claimPayloads(store, database);
     }
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
-    const healed = await recover(store);
+    const healed = await recover(store, { prunes: config.stateDatabase === undefined });
     sayHealed(log, healed);
     const gateway = await openGateway({ ...around, store, events, clock, config });
     const logins = await openLogins({ store, events, clock, config });

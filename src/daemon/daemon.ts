@@ -2,11 +2,13 @@ import type { Config } from '../config/config.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
+import { recover } from '../state/recover.ts';
 import { startCacheSweep } from './cache-sweep.ts';
 import { followAccounts, openGateway, openLogins, type Runtime } from './compose.ts';
 import { ActiveConfig } from './config/active-config.ts';
 import { FiringLoop } from './firing/firing-loop.ts';
 import type { Ticking } from './firing/scheduler.ts';
+import { Fleet, type FleetSettings, type PlannerTerm } from './fleet/fleet.ts';
 import { startHistoryPruning } from './history-pruning.ts';
 import { recoverInterrupted } from './run/recover-interrupted.ts';
 
@@ -15,6 +17,8 @@ export interface DaemonOptions {
   readonly config: Config;
   /** A timer that runs on a simulated clock. Default: a timer on the machine's clock. */
   readonly timer?: Timer;
+  /** Absent if the state is in a folder. This process then is its only daemon. */
+  readonly fleet?: FleetSettings | undefined;
 }
 
 /** What a daemon provides to work that a user requested. */
@@ -32,7 +36,10 @@ export interface Lent {
  */
 export class Daemon {
   readonly #runtime: Runtime;
-  readonly #firings: FiringLoop;
+  readonly #timer: Timer | undefined;
+  readonly #fleet: Fleet | undefined;
+  /** Undefined while another process of the fleet plans. */
+  #firings: FiringLoop | undefined;
   readonly #stop = new AbortController();
   /** Previous configs whose runs are still in progress. */
   readonly #retiring = new Set<Promise<void>>();
@@ -40,21 +47,19 @@ export class Daemon {
   /** Serializes config changes. */
   #adopting: Promise<void> = Promise.resolve();
 
-  constructor({ runtime, config, timer }: DaemonOptions) {
+  constructor({ runtime, config, timer, fleet }: DaemonOptions) {
     this.#runtime = runtime;
     this.#now = new ActiveConfig({ config, gateway: runtime.gateway, logins: runtime.logins });
-    this.#firings = new FiringLoop({
-      ...{ runtime, timer, stop: this.#stop.signal },
-      active: () => this.#now,
-      fault: (...fault) => this.#fault(...fault),
-    });
+    this.#timer = timer;
+    if (fleet === undefined) this.#firings = this.#firingLoop();
+    else this.#fleet = this.#joinFleet(fleet);
     runtime.events.listen((...[name, facts]) => {
       if (name === 'request.sent') this.#now.sent(facts.account);
       if (name === 'account.paused') this.#now.paused(facts.account, facts.refusals);
-      if (name === 'source.answered') this.#firings.answered(facts.source);
+      if (name === 'source.answered') this.#firings?.answered(facts.source);
     });
     startCacheSweep(runtime);
-    startHistoryPruning(runtime);
+    startHistoryPruning(runtime, () => this.#firings !== undefined);
     const { signal: exchanged } = runtime.installation ?? {};
     exchanged?.addEventListener('abort', () => this.#stop.abort(exchanged.reason), { once: true });
   }
@@ -65,8 +70,8 @@ export class Daemon {
    */
   async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
-    await recoverInterrupted(config.jobs, this.#runtime);
-    const scheduled = await this.#firings.load(config);
+    const firings = this.#firings;
+    const scheduled = firings === undefined ? scheduledIn(config) : await this.#load(firings);
     const owed = (await this.#runtime.store.outbox.inState('owed')).length;
     this.#runtime.events.emit('daemon.started', {
       version: build.version,
@@ -80,18 +85,24 @@ export class Daemon {
     });
     await this.#sayStranded();
     this.#now.deliver();
-    this.#firings.start();
+    firings?.start();
+    this.#fleet?.start();
   }
 
   /**
    * Activates a new config, all or nothing: schedules, jobs, destinations. If activation fails, the previous config
    * stays active. Runs in progress keep the config that they started with. Callers must make sure that the new config
-   * has the same state folder, because the folder can't change while the daemon runs.
+   * has the same state folder, because the folder can't change while the daemon runs. `hash` identifies the config
+   * among the processes of a fleet.
    */
-  adopt(config: Config): Promise<void> {
-    const adopted = this.#adopting.then(() => this.#adopt(config));
-    this.#adopting = adopted.catch(() => undefined);
-    return adopted;
+  adopt(config: Config, hash = ''): Promise<void> {
+    return this.#inTurn(() => this.#adopt(config, hash));
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#adopting.then(work);
+    this.#adopting = done.catch(() => undefined);
+    await done;
   }
 
   /** The active config. */
@@ -111,9 +122,9 @@ export class Daemon {
     return active.follow(work({ config, runtime, stopping: this.#stop.signal }));
   }
 
-  /** The current state of the scheduler. */
-  ticking(): Ticking {
-    return this.#firings.ticking();
+  /** The current state of the scheduler. Undefined while another process of the fleet plans. */
+  ticking(): Ticking | undefined {
+    return this.#firings?.ticking();
   }
 
   /**
@@ -122,14 +133,57 @@ export class Daemon {
    */
   async stop(reason: string): Promise<void> {
     this.#runtime.events.emit('daemon.stopping', { reason });
-    this.#firings.stop();
+    this.#firings?.stop();
     this.#stop.abort(new Error(reason));
     await this.#adopting;
-    await Promise.all([this.#now.pause(), this.#firings.idle()]);
+    await Promise.all([this.#now.pause(), this.#stopPlanning().then(() => this.#fleet?.close())]);
     await Promise.all([this.#now.drain(), ...this.#retiring]);
   }
 
-  async #adopt(config: Config): Promise<void> {
+  #firingLoop(term?: PlannerTerm): FiringLoop {
+    return new FiringLoop({
+      ...{ runtime: this.#runtime, timer: this.#timer, stop: term?.signal ?? this.#stop.signal, fleet: term },
+      active: () => this.#now,
+      fault: (...fault) => this.#fault(...fault),
+    });
+  }
+
+  #joinFleet(settings: FleetSettings): Fleet {
+    return new Fleet({
+      ...settings,
+      runtime: this.#runtime,
+      active: () => this.#now,
+      plan: (term) => this.#inTurn(() => this.#plan(term)),
+      resign: () => this.#inTurn(() => this.#stopPlanning()),
+      fault: (...fault) => this.#fault(...fault),
+      stop: this.#stop.signal,
+    });
+  }
+
+  async #load(firings: FiringLoop): Promise<number> {
+    const { config } = this.#now;
+    await recoverInterrupted(config.jobs, this.#runtime);
+    return firings.load(config);
+  }
+
+  async #plan(term: PlannerTerm): Promise<void> {
+    if (term.signal.aborted) return;
+    // Recovers whatever the previous planner left incomplete.
+    const { suspects } = await recover(this.#runtime.store);
+    for (const job of suspects) this.#runtime.healed.suspects.add(job);
+    const firings = this.#firingLoop(term);
+    await this.#load(firings);
+    firings.start();
+    this.#firings = firings;
+  }
+
+  async #stopPlanning(): Promise<void> {
+    this.#firings?.stop();
+    await this.#firings?.idle();
+    if (this.#fleet !== undefined) this.#firings = undefined;
+  }
+
+  async #adopt(config: Config, hash: string): Promise<void> {
     const { events } = this.#runtime;
     const old = this.#now;
     await old.pause();
@@ -137,7 +191,8 @@ export class Daemon {
     let next: ActiveConfig | undefined;
     try {
       next = await this.#open(config);
-      await this.#firings.adopt(config);
+      this.#fleet?.adopt(hash);
+      await this.#firings?.adopt(config);
     } catch (error) {
       await next?.drain();
       old.deliver();
@@ -150,7 +205,7 @@ export class Daemon {
     this.#now.deliver();
     events.emit('config.reloaded', { file: config.file, jobs: config.jobs.size });
     await this.#sayStranded();
-    this.#firings.resume(config);
+    this.#firings?.resume(config);
   }
 
   async #open(config: Config): Promise<ActiveConfig> {
@@ -185,3 +240,6 @@ export class Daemon {
     this.#runtime.log.error(message, { ...facts, error: String(error) });
   }
 }
+
+const scheduledIn = ({ jobs }: Config): number =>
+  [...jobs.values()].filter(({ schedule, enabled }) => schedule !== undefined && enabled).length;

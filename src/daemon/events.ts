@@ -137,6 +137,14 @@ export type RunEvents = {
   };
   /** The installed package has changed since startup. */
   'daemon.outdated': { readonly code: string; readonly message: string; readonly seen: string };
+  /** This process plans the runs of the fleet from now on. */
+  'fleet.planning': Readonly<Record<string, never>>;
+  /** This process no longer plans, but still runs jobs. */
+  'fleet.resigned': { readonly reason: string };
+  /** Runs are waiting that were planned with another config, so this process doesn't take them. */
+  'fleet.config_differs': { readonly config_sha256: string; readonly planned_with: string };
+  /** A process died during a run. */
+  'fleet.run_recovered': { readonly job: string; readonly process: string; readonly is_begun_again: boolean };
   'daemon.stopping': { readonly reason: string };
 };
 

@@ -31,6 +31,7 @@ export class Monitoring {
   #monitor: Monitor | undefined;
   #note: string | undefined;
   #alerts: AlertLoop | undefined;
+  #isStarted = false;
   #checks: SourceChecks | undefined;
 
   private constructor(given: MonitoringOptions) {
@@ -51,6 +52,10 @@ export class Monitoring {
       onWritable: writable,
     });
     this.#systemd = systemd;
+    runtime.events.listen((...[name]) => {
+      if (name === 'fleet.planning') void this.#startWatching({ probe: false });
+      if (name === 'fleet.resigned') void this.#stopWatching();
+    });
   }
 
   /** Must be called before the daemon starts, so that a port in use makes the start fail before any job fires. */
@@ -68,8 +73,8 @@ export class Monitoring {
     this.#note = note;
     await this.#heartbeat.write();
     this.#heartbeat.start();
-    await this.#startAlerts();
-    await this.#startSourceChecks({ probe: this.#given.daemon.config.onStartError === 'probe' });
+    this.#isStarted = true;
+    await this.#startWatching({ probe: this.#given.daemon.config.onStartError === 'probe' });
     await this.#ready();
     this.#systemd.watch(() => this.#heartbeat.check().ticking);
   }
@@ -83,8 +88,7 @@ export class Monitoring {
     try {
       this.#note = await work();
       this.#alerts?.scanNow();
-      await this.#startAlerts();
-      await this.#startSourceChecks({ probe: false });
+      await this.#startWatching({ probe: false });
     } finally {
       await this.#ready();
     }
@@ -93,18 +97,31 @@ export class Monitoring {
   /** Must be called before the daemon stops. */
   async stopping(): Promise<void> {
     this.#heartbeat.stop();
-    await Promise.all([this.#systemd.stopping(), this.#alerts?.stop(), this.#checks?.stop()]);
+    await Promise.all([this.#systemd.stopping(), this.#stopWatching()]);
   }
 
   close(): void {
     this.#heartbeat.stop();
-    void this.#alerts?.stop();
-    void this.#checks?.stop();
+    void this.#stopWatching();
     this.#monitor?.close();
   }
 
   #ready(): Promise<void> {
     return this.#systemd.ready(this.#given.daemon.config.jobs.size, this.#note);
+  }
+
+  /** Only the process that plans sends alerts and checks sources. */
+  async #startWatching(options: { probe: boolean }): Promise<void> {
+    if (!this.#isStarted || this.#given.daemon.ticking() === undefined) return;
+    await this.#startAlerts();
+    await this.#startSourceChecks(options);
+  }
+
+  async #stopWatching(): Promise<void> {
+    const watching = [this.#alerts?.stop(), this.#checks?.stop()];
+    this.#alerts = undefined;
+    this.#checks = undefined;
+    await Promise.all(watching);
   }
 
   /** Loads the alerting code only if the config has alert settings. */
@@ -135,12 +152,14 @@ export class Monitoring {
     const { daemon, runtime, log, pages = async () => undefined } = this.#given;
     const { Monitor } = await import('./monitor/monitor.ts');
     const config = () => daemon.config;
-    const ticking = () => daemon.ticking();
+    const ticking = () => daemon.ticking() ?? notTicking;
     this.#monitor = new Monitor({ runtime, heartbeat: this.#heartbeat, config, ticking, pages });
     const { url } = await this.#monitor.listen(address);
     log.info('monitor.listening', { url });
   }
 }
+
+const notTicking = { silence: undefined, overdue: 0, scheduled: 0 };
 
 function toldOf({ code, message, seen, next }: Problem) {
   return { code, message, seen, next };

@@ -22,9 +22,9 @@ export interface RecoverResult {
 /**
  * Recovers from a crash. This is the first step of every start: it closes the runs of dead processes, marks damaged
  * payloads dead, and deletes files that aren't needed. Other processes may use the state folder at the same time. A
- * damaged payload doesn't affect other payloads.
+ * damaged payload doesn't affect other payloads. Only one of the processes that share a state on a server `prunes`.
  */
-export async function recover(store: Store): Promise<RecoverResult> {
+export async function recover(store: Store, { prunes = true } = {}): Promise<RecoverResult> {
   const suspects = await takeBlockedRuns(store);
   const interrupted = await store.transaction(closeDead);
   const damaged: OutboxRow[] = [];
@@ -35,9 +35,9 @@ export async function recover(store: Store): Promise<RecoverResult> {
     if (message === undefined) continue;
     if (await store.outbox.markDead(row.id, { code: 'PAYLOAD_DAMAGED', message })) damaged.push(row);
   }
-  await store.generations.prune();
+  if (prunes) await store.generations.prune();
   const swept = await sweepFiles(store);
-  await store.runs.prune(maxKeptRuns);
+  if (prunes) await store.runs.prune(maxKeptRuns);
   return { interrupted, damaged, suspects, swept };
 }
 

@@ -31,7 +31,7 @@ import { Targets } from './outbox/targets.ts';
 import { ProcessHeartbeats } from './processes/heartbeats.ts';
 import { Leases } from './processes/leases.ts';
 import { ProcessSettings } from './processes/process-settings.ts';
-import type { Processes } from './processes/processes.ts';
+import { type HeartbeatTimes, localHeartbeats, type Processes } from './processes/processes.ts';
 import { AccountHistory } from './quota/account-history.ts';
 import { Accounts } from './quota/accounts.ts';
 import { Quota } from './quota/quota.ts';
@@ -150,12 +150,6 @@ export interface StoreOptions {
 }
 
 /**
- * Interval of heartbeats, in milliseconds. Only processes that can't read this machine's process table need the
- * heartbeats. They stop when the store is closed.
- */
-const heartbeatMs = 10_000;
-
-/**
  * How long a process that must end waits for the database's server, in milliseconds. Requests in progress get 3 s to
  * finish, and the process is killed after 9 s.
  */
@@ -185,7 +179,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     throw error;
   }
   const parts = repositoriesOf(context);
-  const stopBeating = keepBeating(parts.heartbeats);
+  const stopBeating = keepBeating(parts.heartbeats, processes.heartbeats ?? localHeartbeats);
   return {
     ...parts,
     folder: at,
@@ -277,8 +271,11 @@ function restrict(folder: string): void {
   }
 }
 
-function keepBeating(owners: ProcessHeartbeats): () => void {
-  const timer = setInterval(() => void owners.beat().catch(() => undefined), heartbeatMs);
+/**
+ * Sends heartbeats until the store is closed. Only processes that can't read this machine's process table need them.
+ */
+function keepBeating(owners: ProcessHeartbeats, { everyMs }: HeartbeatTimes): () => void {
+  const timer = setInterval(() => void owners.beat().catch(() => undefined), everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }

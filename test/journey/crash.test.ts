@@ -127,6 +127,7 @@ type Elsewhere =
   | `state.${string}`
   | 'clock.set'
   | `daemon.${string}`
+  | `fleet.${string}`
   | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;
 

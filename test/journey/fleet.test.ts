@@ -48,27 +48,27 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     const first = run();
     await until('the daemon to be healthy', async () => (await sluice('health')).code === 0);
     await home.config({ ...config, concurrency: 2 });
-    const second = run('--second', 'wait');
-    await until('the standby to wait', () => second.output().includes('daemon.waiting'));
+    const second = run();
+    await until('the second process to start', () => second.output().includes('daemon.started'));
     expect(await processes()).toMatchObject([
-      row(first, { role: 'daemon', config_differs: false }),
-      row(second, { role: 'standby', config_differs: true }),
+      row(first, { role: 'planner', config_differs: false }),
+      row(second, { role: 'worker', config_differs: true }),
     ]);
     const { stdout } = await sluice('status');
-    expect(stdout).toMatch(new RegExp(`${second.child.pid} +standby .* differs from the daemon's`));
+    expect(stdout).toMatch(new RegExp(`${second.child.pid} +worker .* differs from the daemon's`));
     const fleet = await sluice('health', '--fleet');
-    expect(fleet).toMatchObject({ code: 0, stdout: expect.stringContaining(`standby    process ${second.child.pid}`) });
-    expect((await sluice('health')).stdout).not.toContain('standby');
+    expect(fleet).toMatchObject({ code: 0, stdout: expect.stringContaining(`worker     process ${second.child.pid}`) });
+    expect((await sluice('health')).stdout).not.toContain('worker');
 
     const [, url] = /"url":"(http:[^"]+)"[^\n]*monitor\.listening/.exec(first.output()) ?? [];
     const page = await (await fetch(url!)).text();
-    expect(page).toMatch(new RegExp(`${second.child.pid}</td><td>standby</td>.*differs from the daemon`));
+    expect(page).toMatch(new RegExp(`${second.child.pid}</td><td>worker</td>.*differs from the daemon`));
     const metrics = await (await fetch(`${url}/metrics`)).text();
-    expect(metrics).toMatch(/sluice_processes{role="standby",version="[^"]+",config="differs"} 1/);
+    expect(metrics).toMatch(/sluice_processes{role="worker",version="[^"]+",config="differs"} 1/);
     first.child.kill('SIGTERM');
     expect((await first.ended).code).toBe(0);
-    await until('the standby to take over', async () => (await sluice('health')).code === 0);
-    expect(await processes()).toMatchObject([row(second, { role: 'daemon', config_differs: false })]);
+    await until('the other process to plan', () => second.output().includes('fleet.planning'));
+    expect(await processes()).toMatchObject([row(second, { role: 'planner', config_differs: false })]);
     second.child.kill('SIGTERM');
     expect((await second.ended).code).toBe(0);
     expect(await processes()).toEqual([]);

@@ -70,7 +70,7 @@ export default {
       .command('health')
       .description('Checks whether the daemon is alive and its scheduler is running.')
       .option(...configFlag)
-      .option('--fleet', 'check the daemon and its standbys on all machines, not only those on this machine')
+      .option('--fleet', 'check the processes on all machines, not only those on this machine')
       .option('--json', 'print JSON')
       .action(run);
   },

@@ -27,10 +27,20 @@ interface Flags {
   readonly log: Level;
   readonly monitor?: MonitorAddress;
   readonly second: IfRunning;
+  readonly concurrency?: number;
+  readonly workOnly?: true;
   readonly strict?: true;
 }
 
-async function run({ config: file, log: level, monitor: asked, second, strict }: Flags): Promise<void> {
+async function run({
+  config: file,
+  log: level,
+  monitor: asked,
+  second,
+  strict,
+  concurrency,
+  workOnly,
+}: Flags): Promise<void> {
   const stop = onStop();
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
@@ -73,6 +83,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     ...(isForPeople ? {} : { log: 1 }),
   });
   let daemon: Daemon | undefined;
+  let end: Problem | undefined;
   let monitoring: Monitoring | undefined;
   let syncs: SyncListener | undefined;
   try {
@@ -82,11 +93,20 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
       await saveRecord(note, runtime);
     }
     const inReserve = (holder: string): void => void systemd.reserve(holder);
-    const lease = await acquireSingleInstance({ ...runtime, second, inReserve, signal: stop.signal });
-    if (lease === undefined) return await systemd.stopping();
+    const isFleet = config.stateDatabase !== undefined;
+    // The processes of a fleet work at the same time.
+    const lease = isFleet
+      ? undefined
+      : await acquireSingleInstance({ ...runtime, second, inReserve, signal: stop.signal });
+    if (lease === undefined && !isFleet) return await systemd.stopping();
     loopWatch.start();
     await failOnSilentSources(config, runtime, stop.signal);
-    daemon = new Daemon({ runtime, config });
+    const outdated = (problem: Problem): void => {
+      end = problem;
+      stop.end(problem);
+    };
+    const fleet = isFleet ? { configHash: note.sha256, concurrency, isWorkOnly: workOnly, outdated } : undefined;
+    daemon = new Daemon({ runtime, config, fleet });
     const monitor = asked === undefined ? config.monitor : { ...config.monitor, ...asked };
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
     monitoring = await Monitoring.open({ daemon, runtime, log, systemd, ...asking });
@@ -102,8 +122,9 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     syncs?.close();
     const stopped = daemon.stop(String((stop.signal.reason as Error).message));
     await Promise.all([monitoring.stopping(), reloads.end(), stopped]);
-    await lease.release();
+    await lease?.release();
     log.info('daemon.stopped');
+    if (end !== undefined) throw end;
   } catch (thrown) {
     // If the startup fails after the schedules have started, their timers would keep the process running.
     await daemon?.stop('the startup failed').catch(() => undefined);
@@ -172,6 +193,11 @@ const secondFlag = new Option('--second <what>', 'if another daemon uses the sta
   .choices(['refuse', 'wait'])
   .default('refuse');
 
+const concurrencyFlag = new Option(
+  '--concurrency <runs>',
+  'maximum number of concurrent runs in this process, if the state is in a database (default: from the config)',
+).argParser(runCount);
+
 export default {
   help: {
     notes: [
@@ -194,11 +220,21 @@ export default {
         monitorAddress,
       )
       .addOption(secondFlag)
+      .addOption(concurrencyFlag)
+      .option('--work-only', 'run jobs but never plan them, if the state is in a database')
       .option('--strict', 'start only if the config has no errors, every source responds and every login has a token')
       .addOption(logFlag('standard output', 'info'))
       .action(run);
   },
 } satisfies CliCommand;
+
+function runCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 1000) {
+    throw new InvalidArgumentError('Must be a whole number from 1 to 1000.');
+  }
+  return count;
+}
 
 /** Parses `HOST:PORT`, `[::1]:PORT` or only a port, which means loopback. */
 function monitorAddress(text: string): MonitorAddress {

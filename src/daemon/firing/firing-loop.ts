@@ -1,14 +1,18 @@
-import type { Config } from '../../config/config.ts';
+import type { Config, Job } from '../../config/config.ts';
+import type { Problem } from '../../lib/problem.ts';
 import type { Timer } from '../../schedule/timer.ts';
+import type { FleetRunRow, RetryRow } from '../../state/tables.ts';
 import type { Runtime } from '../compose.ts';
 import type { ActiveConfig } from '../config/active-config.ts';
+import type { PlannerTerm } from '../fleet/fleet.ts';
+import type { FleetOutcome } from '../fleet/fleet-queue.ts';
 import { isToWait, LoginWaits } from '../login-holds/login-waits.ts';
 import { Retrier } from '../retry/retrier.ts';
 import { runJob } from '../run/run-job.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { Throttler } from '../throttle/throttler.ts';
 import { isOfDisk } from './disk-retries.ts';
-import type { Firing } from './firing.ts';
+import type { Firing, FiringRecords } from './firing.ts';
 import { FiringNotes } from './firing-notes.ts';
 import { type QueuedRun, RunQueue } from './run-queue.ts';
 import { Scheduler, type Ticking } from './scheduler.ts';
@@ -22,6 +26,8 @@ interface FiringLoopOptions {
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
   readonly fault: (message: string, error: unknown, facts?: object) => void;
+  /** The queue and the lease of a fleet's planner. If they're absent, this process runs all jobs itself. */
+  readonly fleet?: Pick<PlannerTerm, 'queue' | 'lease'> | undefined;
 }
 
 /** A fixed string, because consecutive firings that are skipped for the same reason share one row in the history. */
@@ -40,17 +46,19 @@ export class FiringLoop {
   readonly #retries: Retrier;
   readonly #loginWaits: LoginWaits;
   readonly #notes: FiringNotes;
+  readonly #fleet: FiringLoopOptions['fleet'];
   #working: Promise<void> = Promise.resolve();
 
-  constructor({ runtime, active, timer, stop, fault }: FiringLoopOptions) {
+  constructor({ runtime, active, timer, stop, fault, fleet }: FiringLoopOptions) {
     const { store, clock, events, healed, loginGate: gate } = runtime;
     this.#runtime = runtime;
     this.#active = active;
     this.#stop = stop;
+    this.#fleet = fleet;
     this.#fault = fault;
     this.#throttler = new Throttler({ store, clock, emit: events.emit });
     this.#scheduler = new Scheduler({
-      ...{ store, clock, timer },
+      ...{ store, clock, timer, lease: fleet?.lease },
       failed: (error) => this.#fault('the timer failed', error),
       clockSet: (by) => this.#notes.clockSet(by),
     });
@@ -74,25 +82,44 @@ export class FiringLoop {
 
   /** Resumes the schedules and the waiting retries. Returns the number of jobs that have a schedule. */
   async load({ jobs, concurrency }: Config): Promise<number> {
-    this.#queue.setConcurrency(concurrency);
-    await this.#retries.load(jobs);
+    this.#setConcurrency(concurrency);
+    const queued = this.#fleet === undefined ? [] : await this.#runtime.store.fleetRuns.all();
+    await this.#retries.load(jobs, new Set(queued.map(({ job }) => job)));
     await this.#scheduler.adopt(jobs.values());
+    await this.#fleet?.queue.adopt((name) => isScheduled(jobs.get(name)));
+    for (const row of queued) this.#resume(row, jobs.get(row.job));
     return this.#scheduler.next().length;
+  }
+
+  /** In a fleet, each process limits the runs that it takes from the queue. */
+  #setConcurrency(concurrency: number): void {
+    this.#queue.setConcurrency(this.#fleet === undefined ? concurrency : Number.POSITIVE_INFINITY);
+  }
+
+  /** Waits for a run that an earlier planner has queued. */
+  #resume(row: FleetRunRow, job: Job | undefined): void {
+    const { id: queuedAs, fired_at: at, logical_at, attempt: planned } = row;
+    if (!isScheduled(job)) return;
+    const attempt = planned === null ? {} : { attempt: JSON.parse(planned) as RetryRow };
+    const logicalAt = logical_at === null ? {} : { logicalAt: logical_at };
+    this.#offer({ job, at, queuedAs, isCatchUp: false, ...attempt, ...logicalAt });
   }
 
   /** Adopts a config's schedules, all or nothing. Firing starts when {@link resume} is called. */
   async adopt(config: Config): Promise<void> {
     await this.#scheduler.adopt(config.jobs.values());
     await this.#retries.adopt(config);
+    await this.#fleet?.queue.adopt((name) => isScheduled(config.jobs.get(name)));
   }
 
   /** Fires all jobs that are due according to the adopted config. */
   resume({ concurrency }: Config): void {
-    this.#queue.setConcurrency(concurrency);
+    this.#setConcurrency(concurrency);
     this.#scheduler.look();
   }
 
   start(): void {
+    this.#fleet?.queue.start();
     this.#scheduler.start();
     this.#working = this.#work();
   }
@@ -115,7 +142,7 @@ export class FiringLoop {
   async idle(): Promise<void> {
     await this.#working;
     await this.#queue.idle();
-    await Promise.all([this.#notes.idle(), this.#retries.idle()]);
+    await Promise.all([this.#notes.idle(), this.#retries.idle(), this.#fleet?.queue.idle()]);
   }
 
   /** Admits each due firing to the run queue, which runs the firing's job. */
@@ -191,11 +218,45 @@ export class FiringLoop {
     // If the config changed while a job was queued, the job runs with its new definition. If the job was removed, it
     // doesn't run.
     const job = now.config.jobs.get(firing.job.name);
-    if (job?.schedule === undefined || !job.enabled) {
-      return this.#skip(firing, 'the job no longer has a schedule in the config');
-    }
+    if (!isScheduled(job)) return this.#skip(firing, 'the job no longer has a schedule in the config');
     begin();
-    const run = runJob({
+    const ended = await this.#runWhere({ firing, signal, seat, job, now });
+    if (ended === undefined) return;
+    const { outcome } = ended;
+    // An attempt has no firing of its own in the history, so record what the attempt waits for before its run is given
+    // up.
+    if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
+      await this.#scheduler.defer(firing, this.#runtime.store);
+    await this.#retries.ended(firing, job, outcome);
+    await this.#follow(firing, outcome);
+    await ended.taken();
+  }
+
+  /**
+   * Runs the job in the process of the fleet that has a free slot. Jobs that refresh their targets stay here, where
+   * they're sent together, and so do jobs that may block their process. Resolves to undefined if this process stops
+   * planning: the next planner then waits for the run.
+   */
+  async #runWhere(order: RunHere): Promise<FleetOutcome | undefined> {
+    const { firing, signal, job, now } = order;
+    const isHere = job.extract === undefined || this.#runtime.healed.suspects.has(job.name);
+    if (this.#fleet === undefined || (isHere && firing.queuedAs === undefined)) {
+      return { outcome: await now.follow(this.#runHere(order)), taken: async () => undefined };
+    }
+    const ended = await this.#fleet.queue.run({
+      firing,
+      signal,
+      begin: (parts) => this.#begun(firing, parts),
+      nextFiring: this.#retries.nextFiringOf(job, firing.attempt?.since ?? this.#runtime.clock.now()),
+    });
+    const { state, problem } = ended?.outcome ?? {};
+    // Recorded before the row is deleted, so that a crash in between repeats the firing.
+    if (state === 'failed' && isWaiting(firing, problem)) await this.#scheduler.defer(firing, this.#runtime.store);
+    return ended;
+  }
+
+  #runHere({ firing, signal, seat, job, now }: RunHere): Promise<RunOutcome> {
+    return runJob({
       runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
       config: now.config,
       job,
@@ -203,20 +264,17 @@ export class FiringLoop {
       signal,
       logicalAt: firing.logicalAt,
       firedAt: firing.at,
-      settle: (parts) => this.#scheduler.begin(firing, parts),
+      begun: (parts) => this.#begun(firing, parts),
       failed: async (parts, problem) => {
-        if (isToWait(firing, problem) || isOfDisk(problem)) await this.#scheduler.defer(firing, parts);
+        if (isWaiting(firing, problem)) await this.#scheduler.defer(firing, parts);
       },
       attempt: this.#retries.attemptOf(firing, job),
       seat,
     });
-    const outcome = await now.follow(run);
-    // An attempt has no firing of its own in the history, so record what the attempt waits for before its run is given
-    // up.
-    if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
-      await this.#scheduler.defer(firing, this.#runtime.store);
-    await this.#retries.ended(firing, job, outcome);
-    await this.#follow(firing, outcome);
+  }
+
+  async #begun(firing: Firing, parts: FiringRecords): Promise<void> {
+    if (firing.attempt === undefined) await this.#scheduler.begin(firing, parts);
   }
 
   async #follow(firing: Firing, { state, problem, run }: RunOutcome): Promise<void> {
@@ -248,3 +306,15 @@ export class FiringLoop {
     this.#fault('a firing failed', error, { job: firing.job.name, at: firing.at });
   }
 }
+
+interface RunHere extends Pick<QueuedRun, 'firing' | 'signal'> {
+  readonly job: Job;
+  readonly now: ActiveConfig;
+  readonly seat: QueuedRun['ticket'];
+}
+
+/** Whether a firing whose run failed with this problem fires again when the login or the disk works again. */
+const isWaiting = (firing: Firing, problem: Problem | undefined): boolean =>
+  isToWait(firing, problem) || isOfDisk(problem);
+
+const isScheduled = (job: Job | undefined): job is Job => job?.schedule !== undefined && job.enabled;

@@ -4,7 +4,7 @@ import type { Repositories } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { OpenFiring } from './open-firings.ts';
 
-export type FiringRecords = Pick<Repositories, 'schedules' | 'deferredFirings'>;
+export type FiringRecords = Pick<Repositories, 'schedules' | 'deferredFirings' | 'leases'>;
 
 /** A due firing. */
 export interface Firing {
@@ -21,6 +21,8 @@ export interface Firing {
   readonly isCatchUp: boolean;
   /** True if the firing's first run has ended and the job's next firing has been recorded since then. */
   readonly isRepeated?: boolean;
+  /** The ID of the run that a planner of the fleet has already queued for this firing. */
+  readonly queuedAs?: string;
 }
 
 export interface DueFirings {
@@ -38,6 +40,6 @@ export function placeOfFiring({ job, at, logicalAt }: Firing): string {
 }
 
 /** Returns the firing that starts a new run instead of retrying the previous run. */
-export function newRunOf({ attempt, ...firing }: Firing, hadRun = attempt !== undefined): Firing {
+export function newRunOf({ attempt, queuedAs: _, ...firing }: Firing, hadRun = attempt !== undefined): Firing {
   return hadRun ? { ...firing, isRepeated: true } : firing;
 }

@@ -100,7 +100,7 @@ export class RunQueue {
   }
 
   #enqueue(firing: Firing): OfferResult {
-    const { name, extract, priority } = firing.job;
+    const { name, extract } = firing.job;
     const entry: QueueEntry = { state: 'queued', firing, cancel: new AbortController(), waiting: [] };
     this.#entries.set(name, entry);
     const ticket = extract === undefined ? this.#batcher.join() : undefined;
@@ -110,8 +110,7 @@ export class RunQueue {
       if (isSuspect) await this.#untilOthersEnd();
       await this.#run(entry, ticket);
     };
-    const urgency = rankOfPriority(priority) * headStartMs - (firing.attempt?.next_at ?? firing.at);
-    void queue.add(run, { priority: urgency });
+    void queue.add(run, { priority: urgencyOf(firing) });
     return { state: 'queued' };
   }
 
@@ -152,6 +151,11 @@ export class RunQueue {
   }
 }
 
+/** Runs with a higher urgency start first. */
+export function urgencyOf({ job: { priority }, attempt, at }: Firing): number {
+  return rankOfPriority(priority) * headStartMs - (attempt?.next_at ?? at);
+}
+
 const replacesAttempt = 'a newer firing replaces this attempt';
 const isStillRunning = 'the previous run of this job is still running';
 
@@ -185,7 +189,8 @@ function wait(entry: QueueEntry, firing: Firing): OfferResult {
   return { state: 'waiting', reason: isStillRunning };
 }
 
-function cancelled(): Problem {
+/** Why a run ends if a newer firing replaces it. */
+export function cancelled(): Problem {
   return new Problem({
     code: 'RUN_CANCELLED',
     family: 'job',

@@ -4,6 +4,7 @@ import { decideMisfire } from '../../schedule/misfire.ts';
 import { type Plan, resumePlan } from '../../schedule/plan.ts';
 import { nominalOf, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../../schedule/timer.ts';
+import type { Lease } from '../../state/processes/leases.ts';
 import type { Move } from '../../state/runs/schedules.ts';
 import type { Store } from '../../state/store.ts';
 import type { DeferredFiringRow, ScheduleRow } from '../../state/tables.ts';
@@ -28,6 +29,8 @@ export interface SchedulerOptions {
   /** Called with the difference in milliseconds when the clock was set. Must not throw. */
   readonly clockSet?: (by: number) => void;
   readonly timer?: Timer;
+  /** The lease under which this process plans. If it's absent, no other process can plan. */
+  readonly lease?: Lease | undefined;
 }
 
 /** The observable state of the scheduler's timer. All times are in milliseconds. */
@@ -167,6 +170,7 @@ export class Scheduler {
     wanted: readonly { readonly job: Job; readonly schedule: Schedule }[],
     parts: FiringRecords,
   ): Promise<Map<string, Plan>> {
+    await this.#assertPlanner(parts);
     const written = new Map((await parts.schedules.all()).map((row) => [row.job, row]));
     const deferred = this.#hasResumed ? undefined : await parts.deferredFirings.take();
     const plans = new Map<string, Plan>();
@@ -218,9 +222,16 @@ export class Scheduler {
    * Stores the moved firings for other processes. If a firing is in progress, it stores its job's next firing itself.
    */
   async #writeMoves(moves: readonly Move[]): Promise<void> {
-    await this.#given.store.transaction(async ({ schedules }) => {
-      for (const move of moves) await schedules.move(move);
+    await this.#given.store.transaction(async (parts) => {
+      await this.#assertPlanner(parts);
+      for (const move of moves) await parts.schedules.move(move);
     });
+  }
+
+  /** A process that was suspended may learn only now that another process plans. It must not change the plan. */
+  async #assertPlanner({ leases }: FiringRecords): Promise<void> {
+    const { lease } = this.#given;
+    if (lease !== undefined) await leases.assertHeld(lease);
   }
 
   #fire(due: DueFirings | undefined): void {
@@ -263,6 +274,7 @@ export class Scheduler {
   async settle(name: string, parts: FiringRecords, settled?: Firing): Promise<void> {
     const planned = this.#planned.get(name);
     if (planned === undefined) return;
+    await this.#assertPlanner(parts);
     const { plan } = planned;
     if (settled?.open !== undefined) this.#open.delete(name, settled.open);
     const next = Math.min(this.#open.first(name), plan.nextAt ?? Number.POSITIVE_INFINITY);

@@ -242,5 +242,15 @@ export const eventWords: WordsOf<SluiceEvents> = {
     says: 'Another version of Sluice was installed. The daemon exits with code 75 so that the service manager starts the new version.',
     facts: { code, message, seen: 'the installed version' },
   },
+  'fleet.planning': { says: 'This process plans the runs of all processes that share the state.', facts: {} },
+  'fleet.resigned': { says: 'This process no longer plans, but still runs jobs.', facts: { reason } },
+  'fleet.config_differs': {
+    says: 'Runs are waiting that were planned with another config, so this process does not take them. Give all processes the same config and reload it.',
+    facts: { config_sha256: "hash of this process's config file", planned_with: "hash of the planner's config file" },
+  },
+  'fleet.run_recovered': {
+    says: 'A process died during a run.',
+    facts: { job, process: 'the dead process', is_begun_again: 'whether the run begins again' },
+  },
   'daemon.stopping': { says: 'The daemon is stopping.', facts: { reason } },
 };

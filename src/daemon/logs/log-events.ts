@@ -59,6 +59,10 @@ export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level,
   'state.writable': 'info',
   'daemon.started': 'info',
   'daemon.outdated': 'warn',
+  'fleet.planning': 'info',
+  'fleet.resigned': 'info',
+  'fleet.config_differs': 'warn',
+  'fleet.run_recovered': 'warn',
   'daemon.stopping': 'info',
 };
 

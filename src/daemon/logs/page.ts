@@ -13,7 +13,7 @@ const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Sources and their logins', 'source', 'token'],
   ['Schedules', 'firing', 'job', 'schedules', 'clock'],
   ['Alerts', 'alert', 'heartbeat'],
-  ['Config, state and daemon', 'config', 'state', 'daemon'],
+  ['Config, state and daemon', 'config', 'state', 'daemon', 'fleet'],
 ];
 
 /** Generates docs/logs.md from the events' documentation. Throws if an event has no section. */

@@ -34,7 +34,8 @@ interface StoredLiveness extends Liveness {
 export interface HeartbeatOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly ticking: () => Ticking;
+  /** Returns undefined while another process plans. */
+  readonly ticking: () => Ticking | undefined;
   /** Called when the schedules stop or resume. */
   readonly onChange?: (liveness: Liveness) => void;
   /** Called with the problem when the state becomes unwritable, and with undefined when it becomes writable again. */
@@ -77,7 +78,12 @@ export class Heartbeat {
       this.#overdueSince = undefined;
       return { ticking: this.#wasTicking, message: 'the process was suspended and has just resumed' };
     }
-    const { silence, overdue } = ticking();
+    const now = ticking();
+    if (now === undefined) {
+      this.#overdueSince = undefined;
+      return { ticking: true, message: 'another process plans; this one runs jobs' };
+    }
+    const { silence, overdue } = now;
     if (overdue === 0) this.#overdueSince = undefined;
     else this.#overdueSince ??= clock.monotonic();
     if (silence === undefined) return { ticking: false, message: 'the schedules have not started' };

@@ -7,7 +7,7 @@ import type { Store } from '../../state/store.ts';
 import { readHeartbeat } from '../process/heartbeat.ts';
 import { type ProcessStatus, reportProcesses } from './report-processes.ts';
 
-/** The health of the daemon that uses a state, or of its standbys on this machine, as other processes see it. */
+/** The health of the daemon that uses a state, or of its workers on this machine, as other processes see it. */
 export interface Health {
   readonly ok: boolean;
   readonly checks: readonly HealthCheck[];
@@ -21,7 +21,7 @@ interface HealthCheck {
 
 /**
  * Reads from the store whether there is a daemon, whether it's alive, and whether its schedules are running. If several
- * machines share the state and the daemon is on another one, a standby on this machine counts instead. Read-only.
+ * machines share the state and the daemon is on another one, a worker on this machine counts instead. Read-only.
  *
  * @param isFleet whether to check the processes on all machines, not only those on this machine
  */
@@ -29,11 +29,11 @@ export async function reportHealth(store: Store, clock: Clock, { isFleet = false
   const holder = await store.leases.holder('daemon');
   const processes = await reportProcesses(store, holder?.owner);
   const here = processes.filter(({ host }) => host === ourselves.host);
-  const isElsewhere = processes.length > 0 && here.every(({ role }) => role === 'standby');
+  const isElsewhere = processes.length > 0 && here.every(({ role }) => role === 'worker');
   const checks = [stateCheck(await store.probe())];
-  if (isElsewhere && !isFleet) checks.push(...standbyChecks(here, holder?.owner));
+  if (isElsewhere && !isFleet) checks.push(...workerChecks(here, holder?.owner));
   else checks.push(...(await daemonChecks(store, { clock, holder })));
-  if (isFleet) checks.push(...processes.filter(({ role }) => role === 'standby').map(processCheck));
+  if (isFleet) checks.push(...processes.filter(({ role }) => role === 'worker').map(processCheck));
   return { ok: checks.every(({ ok }) => ok), checks };
 }
 
@@ -50,7 +50,7 @@ async function daemonChecks(
   ];
 }
 
-function standbyChecks(here: readonly ProcessStatus[], daemon: string | undefined): HealthCheck[] {
+function workerChecks(here: readonly ProcessStatus[], daemon: string | undefined): HealthCheck[] {
   const elsewhere = daemon === undefined ? 'no daemon is running yet' : `the daemon is ${processText(daemon)}`;
   if (here.length === 0)
     return [{ name: 'daemon', ok: false, message: `no process is running on this host; ${elsewhere}` }];

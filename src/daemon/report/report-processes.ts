@@ -7,7 +7,7 @@ import { readProcesses } from '../process/process-record.ts';
 export interface ProcessStatus {
   readonly host: string;
   readonly pid: number;
-  readonly role: 'daemon' | 'standby';
+  readonly role: 'planner' | 'worker';
   readonly version: string;
   readonly commit: string;
   /** When the process started, in epoch milliseconds. */
@@ -20,7 +20,7 @@ export interface ProcessStatus {
   readonly config_differs: boolean;
 }
 
-/** Reports the live processes of a state on a server, the daemon first. A state in a folder has none. */
+/** Reports the live processes of a state on a server, the planner first. A state in a folder has none. */
 export async function reportProcesses(store: Store, daemon: string | undefined): Promise<ProcessStatus[]> {
   const records = await readProcesses(store);
   if (records.length === 0) return [];
@@ -31,7 +31,7 @@ export async function reportProcesses(store: Store, daemon: string | undefined):
     const hash = hashes.get(owner);
     return {
       ...placeOfProcess(owner),
-      role: owner === daemon ? 'daemon' : 'standby',
+      role: owner === daemon ? 'planner' : 'worker',
       ...record,
       runs: runs.get(owner)?.length ?? 0,
       config_sha256: hash,
@@ -41,4 +41,4 @@ export async function reportProcesses(store: Store, daemon: string | undefined):
   return all.sort((a, b) => rankOf(a) - rankOf(b) || a.host.localeCompare(b.host) || a.pid - b.pid);
 }
 
-const rankOf = ({ role }: ProcessStatus): number => (role === 'daemon' ? 0 : 1);
+const rankOf = ({ role }: ProcessStatus): number => (role === 'planner' ? 0 : 1);

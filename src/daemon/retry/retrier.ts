@@ -35,12 +35,13 @@ export class Retrier {
 
   /**
    * Loads the retries that were still waiting when the previous process exited. Call this before the schedules are
-   * loaded.
+   * loaded. The retries of the jobs in `busy` are in progress.
    */
-  async load(jobs: ReadonlyMap<string, Job>): Promise<void> {
+  async load(jobs: ReadonlyMap<string, Job>, busy: ReadonlySet<string>): Promise<void> {
     const { store, scheduler } = this.#options;
     for (const row of await store.retries.all()) {
       const job = jobs.get(row.job);
+      if (busy.has(row.job)) continue;
       if (job !== undefined && canRetry(job)) scheduler.attempts.add({ job, row });
       else await this.#drop(row);
     }
@@ -83,12 +84,18 @@ export class Retrier {
 
   /** The attempt for a firing's run; undefined if runs of its job aren't retried. */
   attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
-    const { clock, nextFiring, scheduler } = this.#options;
+    const { clock } = this.#options;
     const now = (): number => clock.now();
+    const next = (since: number): number | null => this.nextFiringOf(job, since);
+    return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
+  }
+
+  /** When the job fires next, so that the retries of a run whose first attempt began at `since` end. */
+  nextFiringOf(job: Job, since: number): number | null {
+    const { clock, nextFiring, scheduler } = this.#options;
     // If missed firings of this job wait for its run, retries end at the first regular firing after the run's first
     // attempt began, even if that firing has passed and waits too.
-    const next = (since: number): number | null => nextFiring(job, scheduler.hasBacklog(job.name) ? since : now());
-    return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
+    return nextFiring(job, scheduler.hasBacklog(job.name) ? since : clock.now());
   }
 
   /**

@@ -14,7 +14,10 @@ export async function recoverInterrupted(
   jobs: ReadonlyMap<string, Job>,
   { store, clock }: { readonly store: Store; readonly clock: Clock },
 ): Promise<void> {
+  const queued = new Set((await store.fleetRuns.all()).map(({ job }) => job));
   for (const run of (await store.runs.lasts()).filter(isCutOff)) {
+    // The fleet's queue has the firing.
+    if (queued.has(run.job)) continue;
     const schedule = jobs.get(run.job)?.schedule;
     const row = await store.schedules.find(run.job);
     if (schedule === undefined || row?.schedule !== scheduleKey(schedule) || row.next_at === null) continue;

@@ -112,12 +112,12 @@ function otherThanDisk(error: unknown): undefined {
 /**
  * Begins the run and returns its ID. Undefined for a retry if a newer result, a rollback or a hold has ended the run.
  */
-function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
+function begin({ runtime, job, origin, firedAt, begun, attempt }: RunOptions): Promise<string | undefined> {
   return runtime.store.transactionOn([jobLock(job.name)], async (parts) => {
     const former = attempt?.run;
-    if (former !== undefined) return (await parts.retries.begin(former)) ? former : undefined;
-    const run = await parts.runs.begin({ job: job.name, origin, firedAt });
-    await settle?.(parts);
+    if (former !== undefined && !(await parts.retries.begin(former))) return undefined;
+    const run = former ?? (await parts.runs.begin({ job: job.name, origin, firedAt }));
+    await begun?.(parts, run);
     return run;
   });
 }

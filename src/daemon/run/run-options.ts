@@ -18,7 +18,8 @@ export interface RunOptions {
   readonly logicalAt?: number;
   /** The firing's planned time in epoch milliseconds. */
   readonly firedAt?: number;
-  readonly settle?: (parts: Repositories) => Promise<void>;
+  /** Called in the transaction that begins the run or its next attempt. */
+  readonly begun?: (parts: Repositories, run: string) => Promise<void>;
   /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**

@@ -1,17 +1,15 @@
 import { inTransactionOn, Repository, withoutLock } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
-import type { Processes } from './processes.ts';
+import { localHeartbeats, type Processes } from './processes.ts';
+
+/** On a server, a heartbeat is recorded again only after this time. */
+const freshMs = 2_000;
 
 /**
- * If a process can't be inspected because it's in another container or on another machine, it counts as dead after this
- * time without a heartbeat.
+ * If a process can't record a heartbeat for this part of the maximum silence, it can't see those of other processes
+ * either.
  */
-const silenceMs = 30_000;
-/** On a server, a heartbeat is recorded again only after this time. */
-const freshMs = 3_000;
-
-/** If a process can't record a heartbeat for this long, it can't see those of other processes either. */
-const maxGapMs = 25_000;
+const maxGap = 5 / 6;
 
 /** The heartbeats that a process has recorded on a server. */
 interface Recorded {
@@ -42,7 +40,7 @@ export class ProcessHeartbeats extends Repository {
     if (unlockedDb === undefined) return;
     const ownAt = performance.now();
     const isFirst = last === undefined;
-    const since = isFirst ? Number.NEGATIVE_INFINITY : ownAt - last.ownAt > maxGapMs ? ownAt : last.since;
+    const since = isFirst ? Number.NEGATIVE_INFINITY : ownAt - last.ownAt > this.#maxGapMs ? ownAt : last.since;
     recorded.set(processes, { at: now, ownAt, since });
   }
 
@@ -67,7 +65,15 @@ export class ProcessHeartbeats extends Repository {
     const fate = processes.stateOf(owner);
     if (fate !== 'unknown') return fate === 'dead';
     const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
-    return row === undefined || (this.#silence(owner, row) > silenceMs && this.#isListening());
+    return row === undefined || (this.#silence(owner, row) > this.#maxSilenceMs && this.#isListening());
+  }
+
+  get #maxGapMs(): number {
+    return maxGap * this.#maxSilenceMs;
+  }
+
+  get #maxSilenceMs(): number {
+    return (this.context.processes.heartbeats ?? localHeartbeats).silenceMs;
   }
 
   /**
@@ -77,7 +83,7 @@ export class ProcessHeartbeats extends Repository {
   #isListening(): boolean {
     const own = recorded.get(this.context.processes);
     const now = performance.now();
-    return own === undefined || (now - own.ownAt <= maxGapMs && now - own.since > silenceMs);
+    return own === undefined || (now - own.ownAt <= this.#maxGapMs && now - own.since > this.#maxSilenceMs);
   }
 
   /**

@@ -1,5 +1,16 @@
 import { type Identity, ourselves, type ProcessState, processStateOf } from '../../lib/process-identity.ts';
 
+/** Times in milliseconds. */
+export interface HeartbeatTimes {
+  /** Interval of heartbeats. */
+  readonly everyMs: number;
+  /** A process without a heartbeat for this long is dead, if nothing else is known about it. */
+  readonly silenceMs: number;
+}
+
+/** On one machine, only processes in other containers are known by their heartbeats alone. */
+export const localHeartbeats: HeartbeatTimes = { everyMs: 10_000, silenceMs: 30_000 };
+
 /**
  * The identity of this process, and the state of other processes. It's an interface so that tests can simulate dead
  * processes.
@@ -17,6 +28,8 @@ export interface Processes {
   stateOf(owner: string): ProcessState;
   /** Returns whether the owner uses the same monotonic clock as this process. */
   sharesBoot(owner: string): boolean;
+  /** How often processes send heartbeats, and when they count as dead. Default: {@link localHeartbeats}. */
+  readonly heartbeats?: HeartbeatTimes;
 }
 
 /**

@@ -26,5 +26,7 @@ export function serverProcesses(boot: () => string): Processes {
       return local.stateOf(owner) === 'dead' ? 'dead' : 'unknown';
     },
     sharesBoot: () => true,
+    // The work of a dead machine goes on within 15 s.
+    heartbeats: { everyMs: 3_000, silenceMs: 12_000 },
   };
 }

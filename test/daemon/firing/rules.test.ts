@@ -275,8 +275,8 @@ describe('several firings that are due at once', () => {
     const narrow = { ...configOf(folder, jobs), concurrency: 1 };
     const { daemon, count } = await startDaemon(narrow, { clock, before: dueAt(...due) });
     await until('the first job to start', () => order.length === 1);
-    expect(daemon.ticking().line?.firings).toBe(3);
-    expect(daemon.ticking().line?.oldest).toBeGreaterThan(hour);
+    expect(daemon.ticking()?.line?.firings).toBe(3);
+    expect(daemon.ticking()?.line?.oldest).toBeGreaterThan(hour);
     gates.get('a')!.open('1');
     await until('the second job to start', () => order.length === 2);
     expect(order).toEqual(['a', 'b']);

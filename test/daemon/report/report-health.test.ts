@@ -40,13 +40,13 @@ describe('the health of processes on several machines', () => {
     });
   });
 
-  it('is that of the standby on this machine if the daemon runs elsewhere', async () => {
+  it('is that of the worker on this machine if the daemon runs elsewhere', async () => {
     const { join } = newFleet();
     const daemon = await join('elsewhere', 7, { plans: true });
     const { health, die } = await join(hostname(), 8);
     const healthy = await health();
     expect(healthy.ok).toBe(true);
-    expect(messages(healthy)[1]).toMatch(/^standby: process 8 since .*; the daemon is process 7 on elsewhere$/);
+    expect(messages(healthy)[1]).toMatch(/^worker: process 8 since .*; the daemon is process 7 on elsewhere$/);
     daemon.die();
     expect(await health()).toMatchObject({ ok: true });
     die();
@@ -66,8 +66,8 @@ describe('the health of processes on several machines', () => {
     expect(messages(all).slice(1)).toEqual([
       expect.stringMatching(/^daemon: process 7 on elsewhere since/),
       'scheduler: the schedules are running',
-      expect.stringMatching(/^standby: process 9 on third since/),
-      expect.stringMatching(/^standby: process 8 since/),
+      expect.stringMatching(/^worker: process 9 on third since/),
+      expect.stringMatching(/^worker: process 8 since/),
     ]);
     daemon.die();
     expect(messages(await health({ isFleet: true }))[1]).toBe('daemon: no daemon is running for this state');
@@ -79,9 +79,9 @@ it('a process of a fleet is reported with its runs in progress until it dies', a
   const [a, b] = [await join('a', 1), await join('b', 2)];
   await b.store.runs.begin({ job: 'orders', origin: 'schedule' });
   expect(await reportProcesses(a.store, b.store.processes.self)).toMatchObject([
-    { host: 'b', pid: 2, role: 'daemon', runs: 1 },
-    { host: 'a', pid: 1, role: 'standby', runs: 0 },
+    { host: 'b', pid: 2, role: 'planner', runs: 1 },
+    { host: 'a', pid: 1, role: 'worker', runs: 0 },
   ]);
   b.die();
-  expect(await reportProcesses(a.store, undefined)).toMatchObject([{ host: 'a', role: 'standby' }]);
+  expect(await reportProcesses(a.store, undefined)).toMatchObject([{ host: 'a', role: 'worker' }]);
 });

@@ -1,0 +1,64 @@
+import type { Clock } from '../../lib/clock.ts';
+import { Problem } from '../../lib/problem.ts';
+import type { TakenRun } from '../../state/runs/fleet-runs.ts';
+import type { Repositories, Store } from '../../state/store.ts';
+import type { FleetRunRow, RunRow } from '../../state/tables.ts';
+import { outcomeOfRow, outcomeText } from './stored-outcome.ts';
+
+/** How often a run may kill its process. After that, it isn't begun again. */
+const maxDeaths = 2;
+
+/** A run that a dead process had taken, and whether it's begun again. */
+export interface DeadRun {
+  readonly job: string;
+  readonly owner: string;
+  readonly isAgain: boolean;
+}
+
+interface DeadRunsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/**
+ * Takes the runs of dead processes away from them. A run that had begun is interrupted in the same transaction, so that
+ * a process that was only suspended can't settle it (`RUN_LOST`), and another process begins it again. A run whose
+ * processes keep dying ends, because it may be the cause.
+ */
+export async function takeDeadRuns({ store }: DeadRunsOptions): Promise<DeadRun[]> {
+  const owners = new Set((await store.fleetRuns.taken()).map(({ owner }) => owner));
+  const dead = new Set<string>();
+  for (const owner of owners) if (await store.heartbeats.isDead(owner)) dead.add(owner);
+  if (dead.size === 0) return [];
+  return store.transaction(async (parts) => {
+    const found: DeadRun[] = [];
+    for (const taken of await parts.fleetRuns.taken()) {
+      if (!dead.has(taken.owner) || !(await parts.heartbeats.isDead(taken.owner))) continue;
+      found.push({ job: taken.job, owner: taken.owner, isAgain: await settle(parts, taken) });
+    }
+    return found;
+  });
+}
+
+/** Returns true if the run is begun again. */
+async function settle(parts: Repositories, taken: TakenRun): Promise<boolean> {
+  const { fleetRuns, runs, retries } = parts;
+  const run = taken.run === null ? undefined : await runs.find(taken.run);
+  if (run === undefined) return fleetRuns.giveBack(taken, taken);
+  if (run.state !== 'running' && run.state !== 'interrupted') {
+    await fleetRuns.end(taken, outcomeText(outcomeOfRow(run, await retries.find(taken.job))));
+    return false;
+  }
+  if (run.state === 'running') await runs.finish(run.id, { state: 'interrupted', problem: died });
+  const deaths = taken.deaths + 1;
+  if (deaths < maxDeaths && taken.cancelled === 0) return fleetRuns.giveBack(taken, { deaths, attempt: null });
+  await fleetRuns.end(taken, outcomeText(interrupted(taken, run)));
+  return false;
+}
+
+const died = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };
+
+function interrupted({ job }: FleetRunRow, { id: run, requests }: RunRow) {
+  const problem = new Problem({ ...died, family: 'job', where: { job } });
+  return { state: 'failed' as const, job, run, rows: 0, bytes: 0, requests, milliseconds: 0, problem };
+}

@@ -1,0 +1,76 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { PlannerLock } from '../../state/engine/engine.ts';
+import type { Lease } from '../../state/processes/leases.ts';
+import type { Store } from '../../state/store.ts';
+
+/** How often each process checks who plans, in milliseconds. */
+const lookMs = 500;
+
+interface ElectionOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly lock: PlannerLock;
+  /** Starts planning under the lease. */
+  readonly elected: (lease: Lease) => Promise<void>;
+  /** Stops planning, because another process has taken the lease over. */
+  readonly resigned: () => Promise<void>;
+  readonly failed: (error: unknown) => void;
+  /** Aborted when the process stops. */
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Decides which process of a fleet plans: the one that holds the daemon's lease. Whatever a planner writes is checked
+ * against the lease in the same transaction. The lock only speeds the election up: the server releases it as soon as
+ * the planner's connection breaks, so the process that gets the lock takes the lease over. If the connection doesn't break, such
+ * as because the network was cut, the lease is free once the planner's heartbeats have been missing for long enough.
+ */
+export class Election {
+  readonly #options: ElectionOptions;
+  #lease: Lease | undefined;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: ElectionOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#looking = this.#look();
+  }
+
+  /** Gives up the lease and the lock, so that another process can plan. The caller must have stopped planning. */
+  async close(): Promise<void> {
+    await this.#looking;
+    await this.#lease?.release();
+    this.#lease = undefined;
+    await this.#options.lock.close();
+  }
+
+  async #look(): Promise<void> {
+    const { clock, failed, stop } = this.#options;
+    while (!stop.aborted) {
+      await this.#vote().catch(failed);
+      await clock.sleep(lookMs, stop).catch(() => undefined);
+    }
+  }
+
+  async #vote(): Promise<void> {
+    const { store, lock, elected, resigned } = this.#options;
+    const hasLock = await lock.tryAcquire();
+    if (this.#lease !== undefined) {
+      if (await store.leases.isHeld(this.#lease)) return;
+      this.#lease = undefined;
+      await resigned();
+      return;
+    }
+    this.#lease = hasLock ? await store.leases.seize('daemon') : await store.leases.take('daemon');
+    if (this.#lease === undefined) return;
+    try {
+      await elected(this.#lease);
+    } catch (error) {
+      await this.#lease.release();
+      this.#lease = undefined;
+      throw error;
+    }
+  }
+}

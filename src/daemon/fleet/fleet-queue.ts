@@ -1,0 +1,178 @@
+import type { Clock } from '../../lib/clock.ts';
+import { jobLock } from '../../state/engine/lock-keys.ts';
+import type { Lease } from '../../state/processes/leases.ts';
+import type { Repositories, Store } from '../../state/store.ts';
+import type { FleetRunRow } from '../../state/tables.ts';
+import type { Firing } from '../firing/firing.ts';
+import { urgencyOf } from '../firing/run-queue.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
+import { type DeadRun, takeDeadRuns } from './dead-runs.ts';
+import { outcomeOf } from './stored-outcome.ts';
+
+/** How often the queue looks for outcomes, and for runs of dead processes, in milliseconds. */
+const lookMs = 250;
+const deadMs = 1_000;
+
+export interface FleetQueueOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The hash of the active config. */
+  readonly config: () => string;
+  /** The lease under which this process plans. */
+  readonly lease: Lease;
+  /** Called after a run was queued. */
+  readonly queued: () => void;
+  /** Whether heartbeats can be trusted: this process has been able to read them for long enough. */
+  readonly isConnected: () => boolean;
+  /** Called for each run that was taken away from a dead process. */
+  readonly dead: (run: DeadRun) => void;
+  /** Aborted when this process stops planning. */
+  readonly stop: AbortSignal;
+  readonly failed: (error: unknown) => void;
+}
+
+/** A run to queue. */
+export interface FleetOrder {
+  readonly firing: Firing;
+  /** Records that the firing has a run. Called in the transaction that queues the run. */
+  readonly begin: (parts: Repositories) => Promise<void>;
+  readonly nextFiring: number | null;
+  /** Aborted if a newer firing replaces the run, or when this process stops planning. */
+  readonly signal: AbortSignal;
+}
+
+/** An ended run. `taken` must be called when everything that follows from the outcome is recorded. */
+export interface FleetOutcome {
+  readonly outcome: RunOutcome;
+  taken(): Promise<void>;
+}
+
+/**
+ * The planner's side of the fleet's queue: queues runs and waits for their outcomes. The rows outlive this process. The
+ * next planner therefore waits for the same runs.
+ */
+export class FleetQueue {
+  readonly #options: FleetQueueOptions;
+  readonly #waiting = new Map<string, (outcome: RunOutcome) => void>();
+  #nap = new AbortController();
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: FleetQueueOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#looking = this.#look();
+  }
+
+  /** Looks for outcomes now. */
+  nudge(): void {
+    this.#nap.abort();
+  }
+
+  /** Resolves when the queue no longer uses the store. */
+  async idle(): Promise<void> {
+    await this.#looking;
+  }
+
+  /** Call this when a config was adopted: waiting runs belong to it, except those of jobs that it doesn't contain. */
+  async adopt(isKnown: (job: string) => boolean): Promise<void> {
+    const { fleetRuns } = this.#options.store;
+    for (const { id, job, owner } of await fleetRuns.all()) {
+      if (owner !== null || isKnown(job) || !(await fleetRuns.withdraw(id))) continue;
+      this.#waiting.get(id)?.({ ...noWork, state: 'stopped', job });
+    }
+    await fleetRuns.assign(this.#options.config());
+  }
+
+  /** Queues a run and waits until it has ended. Resolves to undefined if this process stops planning first. */
+  async run({ firing, signal, ...order }: FleetOrder): Promise<FleetOutcome | undefined> {
+    const id = firing.queuedAs ?? (await this.#add({ firing, signal, ...order }));
+    if (id === undefined) return { outcome: busy(firing), taken: async () => undefined };
+    const outcome = await this.#outcome(id, firing, signal);
+    return outcome && { outcome, taken: () => this.#forget(id) };
+  }
+
+  async #add({ firing, begin, nextFiring }: FleetOrder): Promise<string | undefined> {
+    const { store, lease, config, queued } = this.#options;
+    const { job, at, logicalAt, attempt } = firing;
+    const id = await store.transactionOn([jobLock(job.name)], async (parts) => {
+      await parts.leases.assertHeld(lease);
+      await begin(parts);
+      return parts.fleetRuns.add({
+        job: job.name,
+        fired_at: at,
+        logical_at: logicalAt ?? null,
+        // The facts are read again when the attempt begins.
+        attempt: attempt === undefined ? null : JSON.stringify({ ...attempt, facts: null }),
+        next_firing: nextFiring,
+        urgency: Math.round(urgencyOf(firing)),
+        config_sha256: config(),
+      });
+    });
+    queued();
+    return id;
+  }
+
+  #outcome(id: string, firing: Firing, signal: AbortSignal): Promise<RunOutcome | undefined> {
+    const { stop, failed } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<RunOutcome | undefined>();
+    const end = (): void => {
+      if (stop.aborted) resolve(undefined);
+      else this.#cancel(id, firing, resolve).catch(failed);
+    };
+    this.#waiting.set(id, resolve);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+    this.nudge();
+    return promise.finally(() => {
+      this.#waiting.delete(id);
+      signal.removeEventListener('abort', end);
+    });
+  }
+
+  /** If the run is still waiting, it's over. Otherwise, its process ends it. */
+  async #cancel(id: string, { job }: Firing, resolve: (outcome: RunOutcome) => void): Promise<void> {
+    const { fleetRuns } = this.#options.store;
+    if (await fleetRuns.withdraw(id)) resolve({ ...noWork, state: 'stopped', job: job.name });
+    else await fleetRuns.cancel(id);
+  }
+
+  async #forget(id: string): Promise<void> {
+    await this.#options.store.settle(`fleet run ${id}`, ({ fleetRuns }) => fleetRuns.forget(id));
+  }
+
+  async #look(): Promise<void> {
+    const { clock, stop, failed } = this.#options;
+    let deadAt = Number.NEGATIVE_INFINITY;
+    while (!stop.aborted) {
+      this.#nap = new AbortController();
+      try {
+        for (const row of await this.#options.store.fleetRuns.ended()) this.#take(row);
+        if (clock.monotonic() - deadAt >= deadMs) {
+          deadAt = clock.monotonic();
+          await this.#takeDead();
+        }
+      } catch (error) {
+        failed(error);
+      }
+      await clock.sleep(lookMs, AbortSignal.any([stop, this.#nap.signal])).catch(() => undefined);
+    }
+  }
+
+  #take({ id, outcome }: FleetRunRow): void {
+    this.#waiting.get(id)?.(outcomeOf(outcome!));
+  }
+
+  async #takeDead(): Promise<void> {
+    const { store, clock, isConnected, dead, queued } = this.#options;
+    if (!isConnected()) return;
+    const runs = await takeDeadRuns({ store, clock });
+    for (const run of runs) dead(run);
+    if (runs.length > 0) queued();
+  }
+}
+
+const noWork = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
+
+const busy = ({ job }: Firing): RunOutcome => ({ ...noWork, state: 'busy', job: job.name });

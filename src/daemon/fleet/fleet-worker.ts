@@ -1,0 +1,233 @@
+import type { Job } from '../../config/config.ts';
+import { Problem } from '../../lib/problem.ts';
+import { nextFiring } from '../../schedule/schedule.ts';
+import type { TakenRun } from '../../state/runs/fleet-runs.ts';
+import type { FleetRunRow, RetryRow } from '../../state/tables.ts';
+import type { Runtime } from '../compose.ts';
+import type { ActiveConfig } from '../config/active-config.ts';
+import { cancelled } from '../firing/run-queue.ts';
+import { type Attempt, attemptOf } from '../retry/attempt.ts';
+import { runJob } from '../run/run-job.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
+import { outcomeText } from './stored-outcome.ts';
+
+/** How often a process with a free slot looks for runs, in milliseconds. */
+const lookMs = 250;
+/** How often a process checks whether its runs were canceled or lost. */
+const checkMs = 1_000;
+/** How long runs that were planned with another config may wait before this process reports them. */
+const otherConfigMs = 10_000;
+
+export interface FleetWorkerOptions {
+  readonly runtime: Runtime;
+  readonly active: () => ActiveConfig;
+  /** The hash of the active config. */
+  readonly config: () => string;
+  /** The maximum number of concurrent runs. */
+  readonly concurrency: () => number;
+  /** Called when a run has ended. */
+  readonly ended: () => void;
+  readonly fault: (message: string, error: unknown, facts?: object) => void;
+  /** Aborted when the process stops. */
+  readonly stop: AbortSignal;
+}
+
+interface RunInProgress {
+  readonly cancel: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Takes runs from the fleet's queue and runs them. Every process of a fleet has one worker. */
+export class FleetWorker {
+  readonly #options: FleetWorkerOptions;
+  /** By the token of each taking. */
+  readonly #running = new Map<string, RunInProgress>();
+  /** Jobs that aren't in this process's config, such as because a variable is missing on this machine. */
+  readonly #unknown = new Set<string>();
+  #nap = new AbortController();
+  #working: Promise<void> = Promise.resolve();
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #connectedSince: number | undefined;
+  #othersSince: number | undefined;
+
+  constructor(options: FleetWorkerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#working = this.#work();
+  }
+
+  /** Looks for runs now. */
+  nudge(): void {
+    this.#nap.abort();
+  }
+
+  /** Call this when another config was adopted. */
+  adopt(): void {
+    this.#unknown.clear();
+    this.#othersSince = undefined;
+    this.nudge();
+  }
+
+  /** How long this process has been able to use the state without interruption, in milliseconds. */
+  connectedMs(): number {
+    return this.#connectedSince === undefined ? 0 : this.#options.runtime.clock.monotonic() - this.#connectedSince;
+  }
+
+  /** Resolves when all runs have ended or were given back. The process must be stopping. */
+  async idle(): Promise<void> {
+    await this.#working;
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+  }
+
+  async #work(): Promise<void> {
+    const { runtime, fault, stop } = this.#options;
+    const { clock } = runtime;
+    while (!stop.aborted && !runtime.installation?.look()) {
+      this.#nap = new AbortController();
+      try {
+        await this.#take();
+        await this.#check();
+        this.#connectedSince ??= clock.monotonic();
+      } catch (error) {
+        this.#connectedSince = undefined;
+        fault("failed to use the fleet's queue", error);
+      }
+      await clock.sleep(lookMs, AbortSignal.any([stop, this.#nap.signal])).catch(() => undefined);
+    }
+  }
+
+  async #take(): Promise<void> {
+    const { runtime, config, concurrency, stop } = this.#options;
+    const free = concurrency() - this.#running.size;
+    if (free <= 0) return;
+    for (const taken of await runtime.store.fleetRuns.take(config(), free, [...this.#unknown])) {
+      const job = this.#options.active().config.jobs.get(taken.job);
+      if (job === undefined || stop.aborted) {
+        this.#unknown.add(taken.job);
+        await runtime.store.fleetRuns.giveBack(taken, taken);
+      } else this.#begin(taken, job);
+    }
+  }
+
+  #begin(taken: TakenRun, job: Job): void {
+    const cancel = new AbortController();
+    const done = this.#run(taken, job, cancel.signal)
+      .catch((error: unknown) => this.#options.fault('a run of the fleet failed', error, { job: job.name }))
+      .finally(() => {
+        this.#running.delete(taken.token);
+        this.nudge();
+      });
+    this.#running.set(taken.token, { cancel, done });
+  }
+
+  async #run(taken: TakenRun, job: Job, cancel: AbortSignal): Promise<void> {
+    const { runtime, active, stop, ended } = this.#options;
+    const now = active();
+    const run = runJob({
+      runtime: { ...runtime, gateway: now.gateway, logins: now.logins },
+      config: now.config,
+      job,
+      origin: 'schedule',
+      signal: AbortSignal.any([stop, cancel]),
+      logicalAt: taken.logical_at ?? undefined,
+      firedAt: taken.fired_at,
+      begun: async (parts, run) => {
+        if (!(await parts.fleetRuns.begun(taken, run))) throw lost(job);
+      },
+      attempt: await this.#attemptOf(taken, job),
+    });
+    const outcome = await now.follow(run);
+    if (outcome.state === 'owed') active().nudge();
+    if (outcome.state === 'stopped' && stop.aborted && !cancel.aborted) await this.#giveBack(taken, outcome);
+    else await this.#end(taken, outcome);
+    ended();
+  }
+
+  async #attemptOf({ attempt, ...taken }: TakenRun, job: Job): Promise<Attempt | undefined> {
+    const { store, clock } = this.#options.runtime;
+    const planned = attempt === null ? undefined : (JSON.parse(attempt) as RetryRow);
+    const kept = planned === undefined ? undefined : await store.retries.find(job.name);
+    const facts = kept?.run === planned?.run ? (kept?.facts ?? null) : null;
+    return attemptOf({
+      job,
+      row: planned && { ...planned, facts },
+      now: () => clock.now(),
+      firedAt: taken.fired_at,
+      logicalAt: taken.logical_at ?? undefined,
+      isKept: true,
+      nextFiring: () => nextFiringOf(taken, job, clock.now()),
+    });
+  }
+
+  /** A stopped attempt doesn't count, so its run goes on. Any other run begins again. */
+  async #giveBack(taken: TakenRun, { run }: RunOutcome): Promise<void> {
+    const { store } = this.#options.runtime;
+    await store.settle(`fleet run ${taken.token}`, async ({ fleetRuns, retries }) => {
+      const isGoingOn = (await retries.find(taken.job))?.run === run;
+      const attempt = isGoingOn ? taken.attempt : null;
+      await fleetRuns.giveBack(taken, { deaths: taken.deaths, attempt });
+    });
+  }
+
+  async #end(taken: TakenRun, outcome: RunOutcome): Promise<void> {
+    const { store } = this.#options.runtime;
+    const text = outcomeText(outcome);
+    await store.settle(`fleet run ${taken.token}`, ({ fleetRuns }) => fleetRuns.end(taken, text));
+  }
+
+  /** Stops runs that were canceled or lost, and reports runs that this process can't take because of its config. */
+  async #check(): Promise<void> {
+    const { runtime } = this.#options;
+    const now = runtime.clock.monotonic();
+    if (now - this.#checkedAt < checkMs) return;
+    this.#checkedAt = now;
+    await this.#reportOtherConfigs(now);
+    if (this.#running.size === 0) return;
+    const before = [...this.#running];
+    const ours = await runtime.store.fleetRuns.stillOurs();
+    for (const [token, { cancel }] of before) {
+      const run = ours.get(token);
+      // A run that has just ended isn't in the list either.
+      if (run === undefined && this.#running.has(token)) cancel.abort(lost());
+      else if (run?.isCancelled) cancel.abort(cancelled());
+    }
+  }
+
+  async #reportOtherConfigs(now: number): Promise<void> {
+    const { runtime, config } = this.#options;
+    const others = (await runtime.store.fleetRuns.waitingConfigs()).filter((hash) => hash !== config());
+    if (others.length === 0) {
+      this.#othersSince = undefined;
+      return;
+    }
+    this.#othersSince ??= now;
+    if (now - this.#othersSince < otherConfigMs) return;
+    // Reported once for each wait.
+    this.#othersSince = Number.POSITIVE_INFINITY;
+    runtime.events.emit('fleet.config_differs', { config_sha256: config(), planned_with: others[0]! });
+  }
+}
+
+/**
+ * When the job fires next. If that firing has passed, the one after it counts, except in a run for an instant in the
+ * past, for which all missed firings wait.
+ */
+function nextFiringOf(
+  { next_firing, logical_at }: Pick<FleetRunRow, 'next_firing' | 'logical_at'>,
+  { schedule }: Job,
+  now: number,
+): number | null {
+  if (next_firing === null || next_firing > now || logical_at !== null || schedule === undefined) return next_firing;
+  return nextFiring(schedule, now);
+}
+
+function lost(job?: Job): Problem {
+  return new Problem({
+    code: 'RUN_LOST',
+    family: 'job',
+    message: 'Another process has the run, because this one was considered dead',
+    where: { job: job?.name },
+  });
+}
