@@ -1,7 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { openStore } from '../../src/state/store.ts';
+import { makeFolder } from '../journey/process.ts';
+import { describeWithServer } from '../servers/describe.ts';
 import { readDockerfile, stagesOf } from './dockerfile.ts';
 
 const deploy = resolve(import.meta.dirname, '../../deploy');
@@ -82,9 +86,30 @@ describe('deploy/kubernetes', async () => {
     });
   });
 
-  it('is what the chart has a template for, except for the secret', async () => {
+  it('is what the chart has a template for, except for the secret and the example for KEDA', async () => {
     const templates = await readdir(join(deploy, 'helm/templates'));
-    const files = (await readdir(join(deploy, 'kubernetes'))).filter((name) => name !== 'secret.yaml');
+    const files = (await readdir(join(deploy, 'kubernetes'))).filter((name) => !/^(secret|keda)/.test(name));
     expect(files.sort()).toEqual(templates.sort());
+  });
+});
+
+describeWithServer({ servers: 'PostgreSQL' }, 'the example for KEDA', (server) => {
+  it("scales the deployment by a query that the state's database answers", async () => {
+    const text = await read('kubernetes/keda.yaml');
+    const [scaled, authentication] = parseAllDocuments(text).map((one) => one.toJS());
+    expect(scaled).toMatchObject({ spec: { scaleTargetRef: { name: 'sluice' }, triggers: [{ type: 'postgresql' }] } });
+    expect(authentication.spec.secretTargetRef).toMatchObject([{ name: 'sluice', key: 'database_password' }]);
+    const { host, port, user, password, database } = server();
+    const login = { host, port, user, password, database };
+    const store = await openStore(await makeFolder(), { database: { ...login, schema: 'sluice' } });
+    const client = new pg.Client(login);
+    try {
+      await client.connect();
+      const { rows } = await client.query(scaled.spec.triggers[0].metadata.query);
+      expect(rows).toEqual([{ count: '0' }]);
+    } finally {
+      await client.end();
+      await store.close();
+    }
   });
 });
