@@ -128,7 +128,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state that is moved', (server) 
   });
 
   it('sends its data again if it was returned to an earlier time', async () => {
-    const { instance, use, sluice, write } = await openMover(server());
+    const { home, instance, use, sluice, write } = await openMover(server());
     await use(schemaOn(server()));
     expect((await sluice('restore', '--distrust')).stderr).toContain('STATE_MISSING');
     await write('id\n1\n');
@@ -139,6 +139,11 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state that is moved', (server) 
     });
     expect(await sluice('sync')).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
     expect(await world.uploads(instance)).toHaveLength(2);
+    const worker = home.start(['run', '--work-only'], { env });
+    await until('the worker to start', () => worker.output().includes('daemon.started'));
+    expect((await sluice('restore', '--distrust')).stderr).toContain('STATE_IN_USE');
+    worker.child.kill('SIGTERM');
+    await worker.ended;
     for (const args of [['restore'], ['restore', 'folder', '--distrust']])
       expect(await sluice(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining('CLI_OPTION') });
   });

@@ -65,10 +65,12 @@ export async function forgetProcesses(location: StateLocation): Promise<void> {
 }
 
 /** Throws if a live process is using the state. */
-export async function refuseLiving({ leases, runs }: Store, location: StateLocation): Promise<void> {
+export async function refuseLiving({ leases, runs, processSettings }: Store, location: StateLocation): Promise<void> {
   const daemon = await leases.holder('daemon');
   const [run] = await runs.underway();
-  const owner = daemon?.owner ?? run?.owner;
+  // Each process that runs jobs records its config, even if another one plans them.
+  const [other] = await processSettings.all('config');
+  const owner = daemon?.owner ?? run?.owner ?? other?.owner;
   if (owner !== undefined) throw inUse(location, processText(owner));
 }
 
