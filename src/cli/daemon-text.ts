@@ -1,5 +1,6 @@
+import { differenceText } from '../daemon/report/report-processes.ts';
 import type { Status } from '../daemon/report/report-status.ts';
-import { countText, instantText } from './format.ts';
+import { countOf, countText, durationText, instantText } from './format.ts';
 import { printable, renderTable } from './table.ts';
 
 /** Describes the daemon of a state and its config in a sentence or two. */
@@ -13,9 +14,9 @@ export function daemonText(daemon: Status['daemon']): string {
   return `${running}${stopped}.${configText(daemon.config)}`;
 }
 
-/** A table of the processes that share a state on a server, followed by an empty line; nothing for a state in a folder. */
-export function processLines(processes: Status['processes']): string[] {
-  if (processes === undefined) return [];
+/** The processes that share a state on a server, and their queue, followed by an empty line; nothing for a state in a folder. */
+export function processLines({ processes, queue }: Pick<Status, 'processes' | 'queue'>, now: number): string[] {
+  if (processes === undefined || queue === undefined) return [];
   const columns = [
     { title: 'host' },
     { title: 'process', align: 'right' as const },
@@ -26,10 +27,14 @@ export function processLines(processes: Status['processes']): string[] {
     { title: 'config', tone: (text: string) => (text === 'same' ? undefined : ('waiting' as const)) },
   ];
   const rows = processes.map(({ host, pid, role, version, since, runs, config_differs }) => {
-    const config = config_differs ? "differs from the daemon's" : 'same';
+    const config = config_differs ? "differs from the planner's" : 'same';
     return [host, String(pid), role, version, instantText(since), countText(runs), config];
   });
-  return [renderTable(columns, rows, { paper: process.stdout }), ''];
+  const { waiting, running, waiting_since: since } = queue;
+  const oldest = since === undefined ? '' : `, the oldest for ${durationText(Math.max(0, now - since))}`;
+  const line = `Queue: ${countOf(waiting, 'run')} waiting${oldest}; ${countText(running)} in progress.`;
+  const fix = differenceText(processes);
+  return [renderTable(columns, rows, { paper: process.stdout }), line, ...(fix === undefined ? [] : [fix]), ''];
 }
 
 function configText(config: NonNullable<Status['daemon']>['config']): string {

@@ -29,14 +29,16 @@ export async function statusWithoutConfig(
   showProblems(faults);
   const store = await openExistingStore(location);
   try {
-    const status = await reportWithoutConfig(resolve(file), store, store?.clock ?? systemClock);
-    return json ? jsonOutput({ faults: faults.map(problemJson), ...status }) : textOf(status);
+    const clock = store?.clock ?? systemClock;
+    const status = await reportWithoutConfig(resolve(file), store, clock);
+    return json ? jsonOutput({ faults: faults.map(problemJson), ...status }) : textOf(status, clock.now());
   } finally {
     await store?.close();
   }
 }
 
-function textOf({ daemon, jobs, processes, unwritable }: StatusWithoutConfig): string {
+function textOf(status: StatusWithoutConfig, now: number): string {
+  const { daemon, jobs, unwritable } = status;
   const columns = [
     { title: 'job' },
     { title: 'state', tone: toneOf },
@@ -49,7 +51,7 @@ function textOf({ daemon, jobs, processes, unwritable }: StatusWithoutConfig): s
     daemonText(daemon),
     '',
     ...(jobs.length === 0 ? [] : [table, '']),
-    ...processLines(processes),
+    ...processLines(status, now),
     ...(unwritable === undefined ? [] : [unwritable.message]),
     'The config cannot be loaded, so this report contains only what the state says.',
   ].join('\n');

@@ -37,7 +37,7 @@ ${explained.map(trouble)}
 ${bad > explained.length ? html`<p class="soft">and ${countText(bad - explained.length)} more at the top of the table</p>` : undefined}
 ${conditions.filter(isApart).slice(0, maxCards).map(conditionCard)}
 ${jobTable(rankJobs(status), { status, now, search })}
-${status.processes === undefined ? undefined : processTable(status.processes, now)}<h2>Requests today</h2>
+${processTable(status, now)}<h2>Requests today</h2>
 ${status.accounts.map((account) => accountCard(account, now))}`;
 }
 

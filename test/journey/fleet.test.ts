@@ -55,15 +55,17 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
       row(second, { role: 'worker', config_differs: true }),
     ]);
     const { stdout } = await sluice('status');
-    expect(stdout).toMatch(new RegExp(`${second.child.pid} +worker .* differs from the daemon's`));
+    expect(stdout).toMatch(new RegExp(`${second.child.pid} +worker .* differs from the planner's`));
+    expect(stdout).toContain('A process whose config differs takes no runs');
     const fleet = await sluice('health', '--fleet');
     expect(fleet).toMatchObject({ code: 0, stdout: expect.stringContaining(`worker     process ${second.child.pid}`) });
     expect((await sluice('health')).stdout).not.toContain('worker');
 
     const [, url] = /"url":"(http:[^"]+)"[^\n]*monitor\.listening/.exec(first.output()) ?? [];
     const page = await (await fetch(url!)).text();
-    expect(page).toMatch(new RegExp(`${second.child.pid}</td><td>worker</td>.*differs from the daemon`));
+    expect(page).toMatch(new RegExp(`${second.child.pid}</td><td>worker</td>.*differs from the planner`));
     const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/sluice_queue_runs{state="waiting"} 0/);
     expect(metrics).toMatch(/sluice_processes{role="worker",version="[^"]+",config="differs"} 1/);
     first.child.kill('SIGTERM');
     expect((await first.ended).code).toBe(0);

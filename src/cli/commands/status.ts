@@ -55,7 +55,7 @@ async function showStatus({ config, problems }: Loaded & { config: Config }, jso
 }
 
 function textOf(status: Status, now: number): string {
-  const { conditions, daemon, jobs, left_out, accounts, processes } = status;
+  const { conditions, daemon, jobs, left_out, accounts } = status;
   const fires = daemon !== undefined && daemon.stopped === undefined;
   const waits = daemon === undefined && jobs.some(({ next_run_at }) => next_run_at !== undefined);
   const table = renderTable(
@@ -74,7 +74,7 @@ function textOf(status: Status, now: number): string {
     `${daemonText(daemon)}${waits ? ' "sluice run" starts one.' : ''}`,
     '',
     ...(jobs.length === 0 ? [] : [table, '']),
-    ...processLines(processes),
+    ...processLines(status, now),
     `${headlineOf(conditions, [...jobs.map(({ job }) => job), ...left_out])}.`,
     ...conditions.slice(0, maxListed).map(conditionText),
     ...(conditions.length > maxListed

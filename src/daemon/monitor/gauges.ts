@@ -11,7 +11,7 @@ import type { Ticking } from '../firing/scheduler.ts';
 import type { Heartbeat } from '../process/heartbeat.ts';
 import { reportAccounts } from '../report/report-accounts.ts';
 import { DiskWatch } from '../report/report-disk.ts';
-import { reportProcesses } from '../report/report-processes.ts';
+import { reportProcesses, reportQueue } from '../report/report-processes.ts';
 import { Names } from './labels.ts';
 
 export interface GaugesOptions {
@@ -55,6 +55,7 @@ export class Gauges {
   readonly #untold;
   readonly #processes;
   readonly #senders;
+  readonly #queue;
   readonly #sources = new Names();
   readonly #answers;
 
@@ -101,9 +102,10 @@ export class Gauges {
       'account',
       'process',
     );
+    this.#queue = gauge('queue_runs', 'Runs in the queue of a state on a server, by state.', 'state');
     this.#processes = gauge(
       'processes',
-      'Live processes of a state on a server, by role and version. Config differs: the process loaded another config than the daemon.',
+      'Live processes of a state on a server, by role and version. Config differs: the process loaded another config than the planner.',
       'role',
       'version',
       'config',
@@ -160,10 +162,16 @@ export class Gauges {
 
   async #readProcesses(): Promise<void> {
     const { store } = this.#given;
-    this.#processes.reset();
-    for (const { role, version, config_differs } of await reportProcesses(store, store.processes.self)) {
+    for (const gauge of [this.#processes, this.#queue]) gauge.reset();
+    const planner = store.isOnServer ? await store.leases.holder('daemon') : undefined;
+    // Each process has its own metrics. These are about all processes, so only one of them may export them.
+    if (planner?.owner !== store.processes.self) return;
+    for (const { role, version, config_differs } of await reportProcesses(store, planner.owner)) {
       this.#processes.inc({ role, version, config: config_differs ? 'differs' : 'same' });
     }
+    const { waiting, running } = await reportQueue(store);
+    this.#queue.set({ state: 'waiting' }, waiting);
+    this.#queue.set({ state: 'running' }, running);
   }
 
   async #readChecks(): Promise<void> {

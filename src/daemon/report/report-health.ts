@@ -59,7 +59,7 @@ function workerChecks(here: readonly ProcessStatus[], daemon: string | undefined
 
 function processCheck({ role, host, pid, since, version, config_differs }: ProcessStatus): HealthCheck {
   const where = host === ourselves.host ? '' : ` on ${host}`;
-  const other = config_differs ? ", with another config than the daemon's" : '';
+  const other = config_differs ? ", with another config than the planner's" : '';
   return { name: role, ok: true, message: `process ${pid}${where} since ${instantText(since)}, ${version}${other}` };
 }
 

@@ -15,7 +15,7 @@ import { endlessJobs, type JobStatus, jobStatus } from './job-status.ts';
 import { type Overview, readOverview } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import type { DiskStatus } from './report-disk.ts';
-import { type ProcessStatus, reportProcesses } from './report-processes.ts';
+import { type ProcessStatus, type QueueStatus, reportProcesses, reportQueue } from './report-processes.ts';
 
 /**
  * Payloads owed by jobs that aren't in the config. `deliverable` is true if the payloads' destination is still in the
@@ -58,6 +58,8 @@ export interface Status {
   };
   /** The processes that share the state. Absent if the state is in a folder. */
   readonly processes?: readonly ProcessStatus[];
+  /** The runs that are queued for the processes. Absent if the state is in a folder. */
+  readonly queue?: QueueStatus;
   readonly jobs: readonly JobStatus[];
   /** Names of jobs that were excluded because of config errors. `jobs` doesn't contain them. */
   readonly left_out: readonly string[];
@@ -122,10 +124,10 @@ export async function daemonStatus(
   { file }: Pick<Config, 'file'>,
   store: Store | undefined,
   daemon: Overview['daemon'],
-): Promise<Pick<Status, 'daemon' | 'processes'>> {
+): Promise<Pick<Status, 'daemon' | 'processes' | 'queue'>> {
   if (store === undefined) return {};
   const all = await reportProcesses(store, daemon?.owner);
-  const processes = all.length === 0 ? {} : { processes: all };
+  const processes = all.length === 0 ? {} : { processes: all, queue: await reportQueue(store) };
   if (daemon === undefined) return processes;
   const { owner, takenAt: since, stopped } = daemon;
   const found = await readRecord(store, owner);

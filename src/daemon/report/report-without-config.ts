@@ -7,7 +7,7 @@ import { readOverview } from './overview.ts';
 import { daemonStatus, type Status, writability } from './report-status.ts';
 
 /** What the state alone says, for callers that can't load the config. All times are in epoch milliseconds. */
-export interface StatusWithoutConfig extends Pick<Status, 'daemon' | 'processes' | 'unwritable'> {
+export interface StatusWithoutConfig extends Pick<Status, 'daemon' | 'processes' | 'queue' | 'unwritable'> {
   /** The daemon's jobs. If no daemon is running, the jobs that have run. */
   readonly jobs: readonly (StoredJobStatus & {
     /** The time of the next firing of the job's schedule. A job that is throttled or waiting may run later. */
