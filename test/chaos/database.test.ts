@@ -96,10 +96,11 @@ describeWithServer({ servers: 'PostgreSQL' }, "a state's database that goes away
       const response = await fetch(`${monitor}${path}`);
       return { status: response.status, text: await response.text() };
     };
+    await says(daemon, 'fleet.planning');
     await until('the daemon to be ready', async () => (await look('/readyz')).status === 200);
     await server().kill();
     expect(await look('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('"state"') });
-    await says(daemon, 'firing.deferred');
+    await says(daemon, 'state.unwritable');
     expect(await look('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('STATE_UNREACHABLE') });
     expect(await look('/healthz')).toMatchObject({ status: 200 });
     await receiver.receives(1);
