@@ -54,7 +54,8 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
     health,
     clock,
     processes: serverProcesses(() => boot),
-    plannerLock: () => new PostgresLock(connectionConfig(database), `sluice planner:${schema}`),
+    plannerLock: () =>
+      new PostgresLock({ ...connectionConfig(database), stream: () => sockets.create() }, `sluice planner:${schema}`),
     async hasMigrations(at) {
       const name = sql<string | null>`to_regclass(${`${pg.escapeIdentifier(schema)}.migrations`})::text`;
       const { rows } = await sql<{ name: string | null }>`select ${name} as name`.execute(at);
