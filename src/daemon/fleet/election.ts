@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { PlannerLock } from '../../state/engine/engine.ts';
 import type { Lease } from '../../state/processes/leases.ts';
 import type { Store } from '../../state/store.ts';
+import { Poll } from './poll.ts';
 
 /** How often each process checks who plans, in milliseconds. */
 const lookMs = 500;
@@ -27,31 +28,25 @@ interface ElectionOptions {
  */
 export class Election {
   readonly #options: ElectionOptions;
+  readonly #poll: Poll;
   #lease: Lease | undefined;
-  #looking: Promise<void> = Promise.resolve();
 
   constructor(options: ElectionOptions) {
+    const { clock, failed, stop } = options;
     this.#options = options;
+    this.#poll = new Poll({ clock, everyMs: lookMs, look: () => this.#vote(), failed, stop });
   }
 
   start(): void {
-    this.#looking = this.#look();
+    this.#poll.start();
   }
 
   /** Gives up the lease and the lock, so that another process can plan. The caller must have stopped planning. */
   async close(): Promise<void> {
-    await this.#looking;
+    await this.#poll.idle();
     await this.#lease?.release();
     this.#lease = undefined;
     await this.#options.lock.close();
-  }
-
-  async #look(): Promise<void> {
-    const { clock, failed, stop } = this.#options;
-    while (!stop.aborted) {
-      await this.#vote().catch(failed);
-      await clock.sleep(lookMs, stop).catch(() => undefined);
-    }
   }
 
   async #vote(): Promise<void> {

@@ -7,6 +7,7 @@ import type { Firing } from '../firing/firing.ts';
 import { urgencyOf } from '../firing/run-queue.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { type DeadRun, takeDeadRuns } from './dead-runs.ts';
+import { Poll } from './poll.ts';
 import { outcomeOf } from './stored-outcome.ts';
 
 /** How often the queue looks for outcomes, and for runs of dead processes, in milliseconds. */
@@ -54,25 +55,27 @@ export interface FleetOutcome {
 export class FleetQueue {
   readonly #options: FleetQueueOptions;
   readonly #waiting = new Map<string, (outcome: RunOutcome) => void>();
-  #nap = new AbortController();
-  #looking: Promise<void> = Promise.resolve();
+  readonly #poll: Poll;
+  #deadAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: FleetQueueOptions) {
+    const { clock, failed, stop } = options;
     this.#options = options;
+    this.#poll = new Poll({ clock, everyMs: lookMs, look: () => this.#look(), failed, stop });
   }
 
   start(): void {
-    this.#looking = this.#look();
+    this.#poll.start();
   }
 
   /** Looks for outcomes now. */
   nudge(): void {
-    this.#nap.abort();
+    this.#poll.nudge();
   }
 
   /** Resolves when the queue no longer uses the store. */
   async idle(): Promise<void> {
-    await this.#looking;
+    await this.#poll.idle();
   }
 
   /** Call this when a config was adopted: waiting runs belong to it, except those of jobs that it doesn't contain. */
@@ -143,21 +146,11 @@ export class FleetQueue {
   }
 
   async #look(): Promise<void> {
-    const { clock, stop, failed } = this.#options;
-    let deadAt = Number.NEGATIVE_INFINITY;
-    while (!stop.aborted) {
-      this.#nap = new AbortController();
-      try {
-        for (const row of await this.#options.store.fleetRuns.ended()) this.#take(row);
-        if (clock.monotonic() - deadAt >= deadMs) {
-          deadAt = clock.monotonic();
-          await this.#takeDead();
-        }
-      } catch (error) {
-        failed(error);
-      }
-      await clock.sleep(lookMs, AbortSignal.any([stop, this.#nap.signal])).catch(() => undefined);
-    }
+    const { store, clock } = this.#options;
+    for (const row of await store.fleetRuns.ended()) this.#take(row);
+    if (clock.monotonic() - this.#deadAt < deadMs) return;
+    this.#deadAt = clock.monotonic();
+    await this.#takeDead();
   }
 
   #take({ id, outcome }: FleetRunRow): void {

@@ -9,6 +9,7 @@ import { cancelled } from '../firing/run-queue.ts';
 import { type Attempt, attemptOf } from '../retry/attempt.ts';
 import { runJob } from '../run/run-job.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
+import { Poll } from './poll.ts';
 import { outcomeText } from './stored-outcome.ts';
 
 /** How often a process with a free slot looks for runs, in milliseconds. */
@@ -44,23 +45,28 @@ export class FleetWorker {
   readonly #running = new Map<string, RunInProgress>();
   /** Jobs that aren't in this process's config, such as because a variable is missing on this machine. */
   readonly #unknown = new Set<string>();
-  #nap = new AbortController();
-  #working: Promise<void> = Promise.resolve();
+  readonly #poll: Poll;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #connectedSince: number | undefined;
   #othersSince: number | undefined;
 
   constructor(options: FleetWorkerOptions) {
+    const { runtime, fault, stop } = options;
     this.#options = options;
+    this.#poll = new Poll({
+      ...{ clock: runtime.clock, everyMs: lookMs, stop },
+      look: () => this.#look(),
+      failed: (error) => fault("failed to use the fleet's queue", error),
+    });
   }
 
   start(): void {
-    this.#working = this.#work();
+    this.#poll.start();
   }
 
   /** Looks for runs now. */
   nudge(): void {
-    this.#nap.abort();
+    this.#poll.nudge();
   }
 
   /** Call this when another config was adopted. */
@@ -77,24 +83,21 @@ export class FleetWorker {
 
   /** Resolves when all runs have ended or were given back. The process must be stopping. */
   async idle(): Promise<void> {
-    await this.#working;
+    await this.#poll.idle();
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  async #work(): Promise<void> {
-    const { runtime, fault, stop } = this.#options;
-    const { clock } = runtime;
-    while (!stop.aborted && !runtime.installation?.look()) {
-      this.#nap = new AbortController();
-      try {
-        await this.#take();
-        await this.#check();
-        this.#connectedSince ??= clock.monotonic();
-      } catch (error) {
-        this.#connectedSince = undefined;
-        fault("failed to use the fleet's queue", error);
-      }
-      await clock.sleep(lookMs, AbortSignal.any([stop, this.#nap.signal])).catch(() => undefined);
+  /** A process whose installation was removed takes no runs. */
+  async #look(): Promise<void> {
+    const { runtime } = this.#options;
+    if (runtime.installation?.look()) return;
+    try {
+      await this.#take();
+      await this.#check();
+      this.#connectedSince ??= runtime.clock.monotonic();
+    } catch (error) {
+      this.#connectedSince = undefined;
+      throw error;
     }
   }
 
