@@ -117,6 +117,12 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Logged after a reload. The new config is already active.',
   },
   {
+    line: 'failed to sweep the cache folder',
+    level: 'error',
+    facts: ['error'],
+    says: "Local copies of payloads in the state's database were not removed. Nothing is lost; the next sweep tries again.",
+  },
+  {
     line: 'failed to record the end of a run',
     level: 'error',
     facts: ['error'],

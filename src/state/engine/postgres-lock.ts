@@ -19,7 +19,7 @@ export class PostgresLock implements PlannerLock {
     const settings = { idle_in_transaction_session_timeout: 0, ...keepalives };
     const set = Object.entries(settings).map(([setting, value]) => `set_config('${setting}', '${value}', true)`);
     const key = `hashtextextended(${pg.escapeLiteral(name)}, 0)`;
-    this.#config = { ...config, application_name: 'sluice planner' };
+    this.#config = { ...config, application_name: 'sluice-planner' };
     this.#text = `begin; select ${set.join(', ')}, pg_try_advisory_xact_lock(${key}) as is_held`;
   }
 

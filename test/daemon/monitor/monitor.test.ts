@@ -247,7 +247,7 @@ describe('docs/operate.md', () => {
     const page = await readFile(new URL('../../../docs/operate.md', import.meta.url), 'utf8');
     const told = new Set(
       page.match(
-        /\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|firings|ticking|alerts|conditions|messages|rows|answers|processes|info))\b/g,
+        /\bsluice_[a-z_]+(?<=_(total|seconds|bytes|requests|payloads|jobs|firings|ticking|alerts|conditions|messages|rows|answers|processes|runs|info))\b/g,
       ),
     );
     expect([...told].sort()).toEqual(ours.filter((name) => name.startsWith('sluice_')).sort());
