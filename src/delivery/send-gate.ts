@@ -8,6 +8,7 @@ import type { DayUse } from '../state/quota/quota.ts';
 import { maxTravelMs, type NoFreeSlot, type SlotTicket } from '../state/quota/send-slots.ts';
 import type { SlotSnapshot } from '../state/quota/slot-snapshot.ts';
 import type { Repositories, Store } from '../state/store.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import type { Closed } from './closed.ts';
 import { DestinationLogin } from './destination-login.ts';
 import type { DeliveryEvents } from './events.ts';
@@ -15,6 +16,7 @@ import type { GatedRequest, GatedResult } from './gated-request.ts';
 import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
 import { backoffMs, type Decision, limitReached, notSent, pauseMs, type RequestOutcome } from './retry.ts';
 import type { Priority, SendQueue } from './send-queue.ts';
+import { SlotLead } from './slot-lead.ts';
 import { SlotReturns } from './slot-returns.ts';
 
 /** A gate's network and source of randomness; tests and the simulation inject their own. */
@@ -56,9 +58,6 @@ interface Taken<T> {
  */
 const maxPauseMs = 10_000;
 
-/** The longest time by which a slot on a server is taken in advance, in milliseconds. */
-const maxLeadMs = 500;
-
 type Limits = (use: DayUse, day: string) => number;
 
 /** The send slots' `maxStartMs` depends on this timeout. */
@@ -80,20 +79,15 @@ export class SendGate {
   #spentUntil: number | undefined;
   /** Consecutive 429s. */
   #pauses = 0;
-  /**
-   * Set while the destination is unreachable: the number of consecutive failures, and the time (monotonic ms) until
-   * which other requests are held back.
-   */
-  #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
-
+  readonly #breaker: CircuitBreaker;
   readonly #returns: SlotReturns;
-  /** How long it recently took to take a slot, in milliseconds. */
-  #takeMs = 0;
+  readonly #lead = new SlotLead();
 
   constructor(given: SendGateOptions) {
     this.#options = given;
     this.destination = given.destination;
     this.#network = given.network ?? realNetwork;
+    this.#breaker = new CircuitBreaker({ clock: given.clock, random: this.#network.random });
     this.login = new DestinationLogin(given.destination);
     this.#returns = new SlotReturns(given);
     this.agent = this.#network.agentFor(given.destination);
@@ -148,8 +142,8 @@ export class SendGate {
     if (action === 'login' && problem !== undefined) this.#blockLogin(problem);
     if (action === 'pause') await this.#slow();
     if (action === 'wait_for_day') await this.#closeDay(retryAfterMs);
-    if (action === 'away' && problem !== undefined) return this.#openBreaker(problem);
-    this.#breaker = undefined;
+    if (action === 'away' && problem !== undefined) return this.#breaker.open(problem);
+    this.#breaker.close();
     if (action !== 'pause' && action !== 'retry') return 0;
     const { random } = this.#network;
     const waitMs =
@@ -193,7 +187,12 @@ export class SendGate {
       const slots = await this.#look(parts);
       const { heldUntil, pace } = await parts.accounts.look(account, requestsPerSecond);
       this.#rejectIf(this.#blocked(heldUntil));
-      const ticket = await parts.sendSlots.takeOf(slots, { account, perSecond: pace, days, leadMs: this.#leadMs() });
+      const ticket = await parts.sendSlots.takeOf(slots, {
+        account,
+        perSecond: pace,
+        days,
+        leadMs: store.isOnServer ? this.#lead.ms : 0,
+      });
       if (!('ticket' in ticket)) return ticket;
       const at = clock.monotonic();
       const limits = this.#limits(slots, priority);
@@ -201,22 +200,12 @@ export class SendGate {
       if (spent !== undefined) this.#rejectIf(await this.#spentIn(parts, [spent], limits));
       const prepared = await prepare(parts);
       if (prepared === undefined) throw new Rejected('idle');
-      // The breaker is half-open: one request probes whether the destination is reachable again.
-      if (this.#breaker !== undefined)
-        this.#breaker = { ...this.#breaker, until: clock.monotonic() + connectTimeoutMs };
+      this.#breaker.probe(connectTimeoutMs);
       this.#reportNewDay();
       return { ticket, at, prepared };
     });
-    if ('ticket' in taken) this.#takeMs = Math.max(clock.monotonic() - began, 0.9 * this.#takeMs);
+    if ('ticket' in taken) this.#lead.took(clock.monotonic() - began);
     return taken;
-  }
-
-  /**
-   * How long in advance to take a slot. On a server, taking one needs several round trips. If they began only when the
-   * slot is free, the account would send less than it may.
-   */
-  #leadMs(): number {
-    return this.#options.store.isOnServer ? Math.min(this.#takeMs, maxLeadMs) : 0;
   }
 
   /** Waits until a slot that was taken in advance is free. Returns whether its request may still be sent. */
@@ -259,12 +248,7 @@ export class SendGate {
   #blocked(heldUntil: number | undefined): Closed | undefined {
     const { problem } = this.login;
     if (problem !== undefined) return { why: 'login', problem };
-    const { clock } = this.#options;
-    const awayMs = (this.#breaker?.until ?? 0) - clock.monotonic();
-    if (this.#breaker !== undefined && awayMs > 0) {
-      return { why: 'away', until: clock.now() + awayMs, problem: this.#breaker.problem };
-    }
-    return heldUntil === undefined ? undefined : { why: 'paused', until: heldUntil };
+    return this.#breaker.closed() ?? (heldUntil === undefined ? undefined : { why: 'paused', until: heldUntil });
   }
 
   async #spentIn(
@@ -292,18 +276,6 @@ export class SendGate {
     if (closed === undefined) return;
     if (closed.why === 'quota') this.#reportSpent(closed.until);
     throw new Rejected({ closed });
-  }
-
-  /**
-   * Opens the circuit breaker. The longer the destination is unreachable, the longer the breaker stays open. Requests
-   * that failed at the same time count as one failure.
-   */
-  #openBreaker(problem: Problem): number {
-    const now = this.#options.clock.monotonic();
-    const times = (this.#breaker?.times ?? 0) + 1;
-    const waitMs = backoffMs(times, 0, this.#network.random);
-    this.#breaker = { times, until: now + waitMs, problem };
-    return waitMs;
   }
 
   #blockLogin(problem: Problem): void {
