@@ -1,11 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { renameSync, rmSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { makeFolder } from '../../lib/make-folder.ts';
-import { createPrivateHandle } from '../../lib/private-file.ts';
-import { stateFileProblem } from '../engine/state-problem.ts';
+import { createHash } from 'node:crypto';
 import type { BlobBackend } from './blob-storage.ts';
+import { writeWhole } from './write-whole.ts';
 
 export interface FetchFileOptions {
   readonly name: string;
@@ -19,37 +14,16 @@ export async function fetchFile(
   { db, storage }: BlobBackend,
   { name, path, bytes, sha256 }: FetchFileOptions,
 ): Promise<'whole' | 'missing' | 'damaged'> {
-  const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
-  const handle = await create(draft);
-  try {
-    const hash = createHash('sha256');
-    let length = 0;
+  const hash = createHash('sha256');
+  let length = 0;
+  async function* measured(): AsyncGenerator<Buffer> {
     for await (const piece of storage.read({ name, bytes, db })) {
       hash.update(piece);
       length += piece.length;
-      await onDisk(path, () => handle.writeFile(piece));
+      yield piece;
     }
-    if (length !== bytes || hash.digest('hex') !== sha256) return length === 0 ? 'missing' : 'damaged';
-    await onDisk(path, () => handle.sync());
-    renameSync(draft, path);
-    return 'whole';
-  } finally {
-    await handle.close();
-    rmSync(draft, { force: true });
   }
-}
-
-function create(path: string): Promise<FileHandle> {
-  return onDisk(path, () => {
-    makeFolder(dirname(path), 0o700);
-    return createPrivateHandle(path);
-  });
-}
-
-async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw stateFileProblem(error, path) ?? error;
-  }
+  const isWhole = (): boolean => length === bytes && hash.digest('hex') === sha256;
+  if (await writeWhole(path, measured(), { isWhole })) return 'whole';
+  return length === 0 ? 'missing' : 'damaged';
 }

@@ -1,14 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../../lib/make-folder.ts';
-import { createPrivateHandle } from '../../lib/private-file.ts';
 import { Problem } from '../../lib/problem.ts';
-import { syncPath } from '../../lib/sync-path.ts';
 import { stateFileProblem } from '../engine/state-problem.ts';
 import { removeIfEmpty } from '../folder-files.ts';
 import { type BlobRef, type BlobStorage, pieceBytes } from './blob-storage.ts';
+import { writeWhole } from './write-whole.ts';
 
 /** Name of the file that says to which state a folder of blobs belongs. Without it, the folder isn't mounted. */
 export const markerName = 'state.id';
@@ -24,23 +21,7 @@ export class FolderStorage implements BlobStorage {
 
   async write({ name }: BlobRef, pieces: AsyncIterable<Buffer>): Promise<void> {
     this.#assertMounted();
-    const path = join(this.#root, name);
-    const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
-    try {
-      makeFolder(dirname(path), 0o700, { lasting: true });
-      const handle = await createPrivateHandle(draft);
-      try {
-        for await (const piece of pieces) await handle.writeFile(piece);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      renameSync(draft, path);
-      await syncPath(dirname(path));
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw stateFileProblem(error, path) ?? error;
-    }
+    await writeWhole(join(this.#root, name), pieces, { lasting: true });
   }
 
   async *read({ name }: BlobRef): AsyncGenerator<Buffer> {
