@@ -1,5 +1,5 @@
 import { isObject, signPlaces, textOf, valueAt } from '#sdk';
-import type { RestPaging } from './options.ts';
+import type { RestPaging } from './paging-options.ts';
 
 /** A possible paging method, and how to use it to request the second page. */
 export interface PagingCandidate {

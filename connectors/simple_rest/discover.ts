@@ -15,9 +15,10 @@ import {
 } from '#sdk';
 import { pagingCandidates } from './discover-paging.ts';
 import { keyIn, listsIn } from './discover-records.ts';
-import { query, type RestPaging, type RestQuery } from './options.ts';
+import { query, type RestQuery } from './options.ts';
 import { settingsOf } from './page-answer.ts';
 import { placePage } from './paging.ts';
+import type { RestPaging } from './paging-options.ts';
 import type { RestClient } from './rest-client.ts';
 
 const maxAnswerBytes = 8 * 1024 * 1024;

@@ -1,7 +1,8 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import type { Auth } from './auth.ts';
-import type { RestPaging, RestQuery, RestSource } from './options.ts';
+import type { RestQuery, RestSource } from './options.ts';
 import { placesOf } from './paging.ts';
+import type { RestPaging } from './paging-options.ts';
 import { holdsCredentials, parametersOf } from './request.ts';
 
 export interface OptionFault {

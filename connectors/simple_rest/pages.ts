@@ -4,11 +4,9 @@ import {
   type HttpClient,
   type HttpRequest,
   type HttpResponse,
-  httpProblem,
   type NextPage,
   Pager,
   type PageSpool,
-  Problem,
   type RecordOptions,
   type RecordReader,
   type RunWarning,
@@ -17,7 +15,6 @@ import {
   type Scope,
   type SpooledPage,
   type Surveyed,
-  shownUrl,
   signOfMore,
   signPlaces,
   spansOf,
@@ -27,6 +24,7 @@ import {
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import type { RestQuery } from './options.ts';
 import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf, soapFailure } from './page-answer.ts';
+import { isPassing, moreIsShown, noList, tooManyPages, unreadable } from './page-problems.ts';
 import { AskedBefore, pagingOf, placePage, placesOf } from './paging.ts';
 import type { RestClient } from './rest-client.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
@@ -240,61 +238,9 @@ class PageRun {
   }
 }
 
-/** Error codes for a truncated document, and for a document in another format. */
-const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
-const otherFaults = new Set(['JSON_SYNTAX', 'RECORDS_FORMAT']);
-
-/**
- * Whether a retry may fix an unreadable page. It may if earlier pages were readable. It also may if the response has no
- * length and isn't chunked, because a lost connection then looks like the end of the response (RFC 9112, 6.3).
- */
-function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; number: number }): error is Problem {
-  if (!(error instanceof Problem)) return false;
-  const { headers } = answer;
-  const isOpenEnded = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-  return (cutFaults.has(error.code) && (number > 1 || isOpenEnded)) || (otherFaults.has(error.code) && number > 1);
-}
-
-function unreadable(url: URL, cause: Problem): Problem {
-  return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} returned an unreadable page`, {
-    seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
-    next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy responds instead of the server',
-    cause,
-  });
-}
-
 /** The server's name in messages. */
 const title = 'The server';
 
 const maxPageBytes = 8 * 1024 * 1024;
 
 const nothing: Surveyed = { records: 0, values: new Map() };
-
-function moreIsShown(sign: string, kind: string): RunWarning {
-  return {
-    code: 'REST_MORE_PAGES',
-    message: `The last response refers to a next page, at ${sign}, which was not read`,
-    next:
-      kind === 'none' ? 'set `paging` to read all pages' : 'check the paths of the next page and the total in `paging`',
-    incomplete: true,
-  };
-}
-
-function noList(records: string, url: URL, seen: string) {
-  const place = records === '' ? 'The response' : `The value at \`${records}\``;
-  return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
-    seen,
-    allowed: 'a list, possibly empty',
-    next:
-      seen === 'null'
-        ? 'if the server returns null for an empty page, set `null_records: empty`; no data was sent'
-        : "check the server's response; if it reports an error, add the error's path to `fail_when`; no data was sent",
-  });
-}
-
-function tooManyPages(most: number) {
-  return httpProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
-    allowed: String(most),
-    next: 'raise `max_pages`, or request larger pages; no data was sent',
-  });
-}

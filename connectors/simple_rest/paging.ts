@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type HttpRequest, httpProblem, type Paging, setParameter, shownUrl, withUrl } from '#sdk';
-import type { RestPaging, RestQuery } from './options.ts';
+import type { RestQuery } from './options.ts';
+import type { RestPaging } from './paging-options.ts';
 
 /** The query parameter that sends the page value, unless a template puts the value elsewhere. */
 interface Carrier {

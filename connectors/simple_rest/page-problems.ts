@@ -1,0 +1,60 @@
+import { type HttpResponse, httpProblem, Problem, type RunWarning, shownUrl } from '#sdk';
+
+/** Error codes for a truncated document, and for a document in another format. */
+const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
+const otherFaults = new Set(['JSON_SYNTAX', 'RECORDS_FORMAT']);
+
+/**
+ * Whether a retry may fix an unreadable page. It may if earlier pages were readable. It also may if the response has no
+ * length and isn't chunked, because a lost connection then looks like the end of the response (RFC 9112, 6.3).
+ */
+export function isPassing(
+  error: unknown,
+  { answer, number }: { answer: HttpResponse; number: number },
+): error is Problem {
+  if (!(error instanceof Problem)) return false;
+  const { headers } = answer;
+  const isOpenEnded = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+  return (cutFaults.has(error.code) && (number > 1 || isOpenEnded)) || (otherFaults.has(error.code) && number > 1);
+}
+
+/** The problem for a page that a retry may fix. */
+export function unreadable(url: URL, cause: Problem): Problem {
+  return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} returned an unreadable page`, {
+    seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
+    next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy responds instead of the server',
+    cause,
+  });
+}
+
+/** The warning if the last response refers to a next page that was not read. @param sign its location. */
+export function moreIsShown(sign: string, kind: string): RunWarning {
+  return {
+    code: 'REST_MORE_PAGES',
+    message: `The last response refers to a next page, at ${sign}, which was not read`,
+    next:
+      kind === 'none' ? 'set `paging` to read all pages' : 'check the paths of the next page and the total in `paging`',
+    incomplete: true,
+  };
+}
+
+/** The problem if something other than a list is at the path of the records. */
+export function noList(records: string, url: URL, seen: string) {
+  const place = records === '' ? 'The response' : `The value at \`${records}\``;
+  return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
+    seen,
+    allowed: 'a list, possibly empty',
+    next:
+      seen === 'null'
+        ? 'if the server returns null for an empty page, set `null_records: empty`; no data was sent'
+        : "check the server's response; if it reports an error, add the error's path to `fail_when`; no data was sent",
+  });
+}
+
+/** The problem if there are more pages than `max_pages`. */
+export function tooManyPages(most: number) {
+  return httpProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
+    allowed: String(most),
+    next: 'raise `max_pages`, or request larger pages; no data was sent',
+  });
+}
