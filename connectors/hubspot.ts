@@ -172,7 +172,7 @@ function objects(
                 operator: 'GTE',
                 value: "{{ since | default: '1970-01-01T00:00:00Z' | epoch_ms }}",
               },
-              { propertyName: 'hs_object_id', operator: 'GT', value: '{{ page.offset | text }}' },
+              { propertyName: 'hs_object_id', operator: 'GT', value: '{{ page.token | text }}' },
             ],
           },
         ],
@@ -183,7 +183,7 @@ function objects(
     },
     records: 'results',
     // The total only counts records with an ID after the last one read.
-    paging: { by: 'offset', last_record: 'id', present: 'paging.next.after', remaining: 'total' },
+    paging: { by: 'token', at: { last_record: 'id' }, first: 0, present: 'paging.next.after', remaining: 'total' },
     incremental: { column: 'updated_at', key: 'id', settles: '10m' },
     columns: {
       request: { path: crm('properties', `/${kind}`) },

@@ -66,6 +66,8 @@ export {
   schemaOf,
   withDefaults,
 } from './option.ts';
+export { type Place, placeAmong, placeFault } from './places/place.ts';
+export { PlaceFinder } from './places/place-finder.ts';
 export { canonicalText } from './records/canonical.ts';
 export {
   changedFilesOptions,

@@ -94,7 +94,7 @@ test('if there are no records at the path, the error lists the keys that exist',
   await expect(readTable(inputOf('{"error":"no","code":3}'), 'json', { records: 'data' })).rejects.toMatchObject({
     code: 'RECORDS_NOT_FOUND',
     seen: 'data',
-    allowed: 'error, code',
+    allowed: 'the document contains error, code',
   });
 });
 

@@ -1,6 +1,8 @@
-import type { Batch, Cells } from '../batch.ts';
+import { type Batch, type Cells, cellText } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
+import { placeAmong } from '../places/place.ts';
+import { PlaceFinder } from '../places/place-finder.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { type CsvTable, openCsv, type RawRows } from './csv-table.ts';
@@ -35,9 +37,15 @@ export class CsvReader implements RecordReader {
     try {
       this.#accept(input, table);
       if (!ask.count) return { records: undefined, values: new Map() };
+      const finder = new PlaceFinder((ask.values ?? []).map((text) => placeAmong(text, '')));
       let records = 0;
-      for await (const { rows } of table.rows) records += rows;
-      return { records, values: new Map() };
+      let last: Readonly<Record<string, unknown>> | undefined;
+      for await (const batch of table.rows) {
+        records += batch.rows;
+        if (finder.wantsLastRecord && batch.rows > 0) last = recordIn(batch, table.names);
+      }
+      if (last !== undefined) finder.takeLastRecord(last);
+      return { records, values: finder.values, nearby: () => `the records contain ${table.names.join(', ')}` };
     } finally {
       await table.close();
     }
@@ -132,4 +140,9 @@ function typedCells({ input, raw, column, format, slot }: Slot): Cells {
   const cells = raw.cells(slot);
   if (column.type === 'text') return cells;
   return retype({ input, column, format, cells, rows: raw.rows, spotOf: (r) => ({ line: raw.lineOf(r) }) });
+}
+
+/** The last record of a batch. */
+function recordIn(batch: RawRows, names: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(names.map((name, slot) => [name, cellText(batch.cells(slot), 'text', batch.rows - 1)]));
 }

@@ -20,6 +20,7 @@ export function withInputColumns(settings: RecordOptions, columns: readonly Colu
     return wanted === undefined ? [] : [{ name: wanted, type: facts[name].type }];
   });
   front.push(...(settings.factColumns ?? []).map((name): Column => ({ name, type: 'text' })));
+  if (settings.key_column !== undefined) front.push({ name: settings.key_column, type: 'text' });
   if (front.length === 0) return columns;
   const twice = front.find(({ name }) => columns.some((column) => column.name === name));
   if (twice === undefined) return [...front, ...columns];

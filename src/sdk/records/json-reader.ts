@@ -3,6 +3,7 @@ import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
+import { type Place, placeAmong } from '../places/place.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
@@ -50,15 +51,17 @@ export class JsonReader implements RecordReader {
     const { columns } = this.#settings;
     if (columns.length > 0 && !ask.count && !ask.values?.length) return { records: undefined, values: new Map() };
     this.#surveying = input;
-    const walk = this.#walk(input, { paths: this.#paths, width: 0, wanted: ask.values ?? [] });
-    const { values } = walk;
+    const wanted = (ask.values ?? []).map((place) => placeAmong(place, this.#settings.records ?? ''));
+    const walk = this.#walk(input, { paths: this.#paths, width: 0, wanted });
+    const { values } = walk.finder;
+    const nearby = (place: string) => walk.finder.nearby(place);
     try {
       for await (const _ of walk.rows());
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'RECORDS_NOT_FOUND' || !ask.values?.length) throw error;
-      return { records: 0, values, refused: error };
+      return { records: 0, values, nearby, refused: error };
     }
-    return { records: walk.scanner.recordsBefore + walk.scanner.rows, values, shape: walk.shape };
+    return { records: walk.scanner.recordsBefore + walk.scanner.rows, values, nearby, shape: walk.shape };
   }
 
   extraction(): Extraction {
@@ -82,7 +85,7 @@ export class JsonReader implements RecordReader {
     return columnsOf(this.#paths.columns(), { types, strict: false });
   }
 
-  #walk(input: RecordInput, given: { paths: JsonPaths; width: number; wanted: readonly string[] }): JsonWalk {
+  #walk(input: RecordInput, given: { paths: JsonPaths; width: number; wanted: readonly Place[] }): JsonWalk {
     const { encoding, blockBytes, records, format } = this.#settings;
     return new JsonWalk({
       input,
@@ -91,6 +94,7 @@ export class JsonReader implements RecordReader {
       blockBytes,
       records: records ?? '',
       lines: format === 'jsonl',
+      isKeyed: this.#settings.key_column !== undefined && given.width > 0,
       replaced: this.#replaced,
       ...given,
     });
@@ -111,7 +115,8 @@ export class JsonReader implements RecordReader {
             typedCells({ input, scanner: walk.scanner, column, format: formats[slot], slot }),
           );
           rows += walk.scanner.rows;
-          yield { columns: all, cells: [...lead, ...cells], length: walk.scanner.rows };
+          const keys = this.#settings.key_column === undefined ? [] : [valueCells(walk.keys)];
+          yield { columns: all, cells: [...lead, ...keys, ...cells], length: walk.scanner.rows };
         }
       } finally {
         for (const [name, lone] of paths.replacedNames()) this.#replaced.addName(name, lone);
@@ -159,6 +164,10 @@ function place(node: PathNode, slot: number, type: ColumnType): void {
   node.slot = slot;
   node.raw = type === 'json';
   node.natural = naturalKinds[type];
+}
+
+function valueCells(values: readonly (string | null)[]): Cells {
+  return { kind: 'values', values: values.slice() };
 }
 
 interface Slot {

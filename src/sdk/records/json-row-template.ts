@@ -31,6 +31,8 @@ export class JsonRowTemplate {
   /** Number of bytes from a row's last value through its closing brace. */
   braceLength = 0;
   braceLines = 0;
+  /** Number of bytes from a row's last value to the next row's opening brace. */
+  rowOffset = 0;
 
   /**
    * Learns the template from two rows; the second row has the keys of `children`, in that order. If `children` is
@@ -52,6 +54,7 @@ export class JsonRowTemplate {
     this.#set(children.length - 1, { start: tail, length: first - tail, lines });
     this.columns = children.length;
     this.braceLength = end - tail;
+    this.rowOffset = next - tail;
     this.braceLines = lineFeeds(bytes, tail, end);
   }
 

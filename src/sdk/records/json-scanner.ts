@@ -25,6 +25,8 @@ export class JsonScanner extends JsonLexer {
   spans = new Int32Array(0);
   /** Cells whose text isn't canonical for the column. */
   dirty = new Uint8Array(0);
+  /** The last record's start. */
+  lastStart = 0;
   readonly #replaced: ReplacedCharacters;
   readonly #paths: JsonPaths;
   readonly #isRead: boolean;
@@ -84,7 +86,7 @@ export class JsonScanner extends JsonLexer {
     const end = this.bytes[pos] === 123 ? this.#object(root, pos) : this.#value(this.#paths.child(root, 'value'), pos);
     if (end < 0) this.#forget();
     else {
-      this.#complete();
+      this.#complete(pos);
       if (tail >= 0 && this.#rowTail >= 0) {
         const columns = root.children.slice(0, this.#rowColumns);
         this.#template.learn(this.bytes, columns, { tail, end: this.#rowEnd, next: pos });
@@ -94,7 +96,8 @@ export class JsonScanner extends JsonLexer {
     return end;
   }
 
-  #complete(): void {
+  #complete(start: number): void {
+    this.lastStart = start;
     this.rows++;
     this.#row += 2 * this.#width;
     if (this.#rewrites.length > 0) this.#rewrite();
@@ -112,6 +115,7 @@ export class JsonScanner extends JsonLexer {
     const { leadStart, leadLength, leadLines } = children[0]!;
     const isRead = this.#isRead;
     let done = 0;
+    let start = pos;
     let { lines } = this;
     if (pos + leadLength < length && same(view, pos, leadStart, leadLength)) {
       this.lines += leadLines;
@@ -122,7 +126,8 @@ export class JsonScanner extends JsonLexer {
         const between = lengths[c]!;
         if (i + between < length && same(view, i, starts[c]!, between)) {
           if (++c === columns) {
-            this.#complete();
+            this.#complete(start);
+            start = i + this.#template.rowOffset;
             done = i + this.#template.braceLength;
             lines = this.lines + this.#template.braceLines;
             if (this.rows === this.#capacity) break;
@@ -134,7 +139,7 @@ export class JsonScanner extends JsonLexer {
         }
         const brace = c + 1 < columns ? -1 : this.space(i);
         if (bytes[brace] !== 125) break;
-        this.#complete();
+        this.#complete(start);
         this.#rowTail = i;
         this.#rowEnd = brace + 1;
         this.#patience = 1;

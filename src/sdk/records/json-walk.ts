@@ -1,9 +1,11 @@
 import type { ReplacedCharacters } from '../../lib/replaced-characters.ts';
+import { parsePath, type Step } from '../places/path-syntax.ts';
+import type { Place } from '../places/place.ts';
+import { PlaceFinder, type PlaceState, tooLargeToKeep } from '../places/place-finder.ts';
 import { parseExact } from '../service/exact-json.ts';
-import { Blocks } from './blocks.ts';
 import { maxRows } from './columns.ts';
-import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput, shorten } from './input.ts';
+import { JsonCursor } from './json-cursor.ts';
 import type { JsonPaths } from './json-paths.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { RecordsShape } from './reader.ts';
@@ -14,14 +16,16 @@ interface JsonWalkOptions {
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;
   readonly paths: JsonPaths;
-  /** Path to the records: keys and indices, joined by dots. An empty path means the whole document. */
+  /** Path to the records. An empty path means the whole document. */
   readonly records: string;
   /** True if the input is a sequence of values rather than one document. */
   readonly lines: boolean;
   /** Cells per row; 0 only surveys. */
   readonly width: number;
-  /** Paths of requested scalar values outside the records. */
-  readonly wanted: readonly string[];
+  /** Places of requested values. */
+  readonly wanted: readonly Place[];
+  /** Whether the members' names are needed if the records are an object's members. */
+  readonly isKeyed: boolean;
   /** Counts the lone surrogates in cells. */
   readonly replaced: ReplacedCharacters;
 }
@@ -34,57 +38,65 @@ export class JsonWalk {
   readonly scanner: JsonScanner;
   /** What the path to the records contains; undefined if the path doesn't exist. */
   shape: RecordsShape | undefined;
-  /** The requested values that were found; numbers keep their digits. */
-  readonly values = new Map<string, unknown>();
+  /** Finds the requested values; numbers keep their digits. */
+  readonly finder: PlaceFinder;
+  /** Names of the members whose values are this batch's records; null for items of a list. */
+  readonly keys: (string | null)[] = [];
   readonly #init: JsonWalkOptions;
-  readonly #blocks: Blocks;
-  readonly #met: string[] = [];
-  readonly #wanted: ReadonlySet<string>;
-  /** Paths that lead to the records or to a requested value. */
-  readonly #leading: ReadonlySet<string>;
-  #pos = 0;
+  readonly #cursor: JsonCursor;
+  readonly #steps: readonly Step[];
+  readonly #wantsLast: boolean;
+  /** The last record in this block, and the last one in earlier blocks. */
+  #last: readonly [start: number, end: number] | undefined;
+  #lastText: string | undefined;
+  /** Whether `*` in the path to the records has been applied to anything, and to anything that isn't empty. */
+  #isSpread = false;
+  #isSpreadOver = false;
+  #key: string | null = null;
   #betweenItems = false;
   #capacity = 256;
 
   constructor(init: JsonWalkOptions) {
     this.#init = init;
-    this.#wanted = new Set(init.wanted);
-    this.#leading = new Set([init.records, ...init.wanted].flatMap(waysTo));
+    this.#steps = init.lines ? [] : parsePath(init.records);
+    const records: Place = { text: '', from: 'body', steps: this.#steps };
+    this.finder = new PlaceFinder([records, ...init.wanted]);
+    this.#wantsLast = this.finder.wantsLastRecord;
     this.scanner = new JsonScanner(init);
-    this.#blocks = new Blocks(init.input, openUtf8(init.input, init), init.blockBytes);
+    this.#cursor = new JsonCursor({ ...init, scanner: this.scanner, leave: () => this.#keepLast() });
   }
 
   async *rows(): AsyncGenerator<void> {
     try {
       this.#begin();
       yield* this.#init.lines ? this.#lines() : this.#document();
+      this.#keepLast();
+      if (this.#lastText !== undefined) this.finder.takeLastRecord(parseExact(this.#lastText));
+      this.finder.end();
     } finally {
-      await this.#blocks.close();
+      await this.#cursor.close();
     }
   }
 
   async *#document(): AsyncGenerator<void> {
-    yield* this.#value('');
-    if ((await this.#peek()) !== -1) {
+    yield* this.#value('', this.finder.start());
+    if ((await this.#cursor.peek()) !== -1) {
       const lines = 'if each line is a separate value, set `format: jsonl`';
-      throw this.scanner.fault(this.#pos, 'there is more data after the end of the document', lines);
+      throw this.scanner.fault(this.#cursor.pos, 'there is more data after the end of the document', lines);
     }
+    if (this.shape === undefined && this.#isSpread && !this.#isSpreadOver) this.shape = 'list';
     if (this.shape === undefined) throw this.#notFound();
   }
 
   async *#lines(): AsyncGenerator<void> {
     await this.#refuseList();
     for (;;) {
-      while (this.#next()) {
-        const end = this.scanner.record(this.#pos);
-        if (end < 0) break;
-        this.#pos = end;
-      }
+      while (this.#next() && this.#record());
       const isFull = this.scanner.rows === this.#capacity;
       yield* this.#hand();
-      if (isFull || (await this.#more())) continue;
-      if ((await this.#peek()) === -1) return;
-      throw this.#cutOff();
+      if (isFull || (await this.#cursor.more())) continue;
+      if ((await this.#cursor.peek()) === -1) return;
+      throw this.#cursor.cutOff();
     }
   }
 
@@ -92,151 +104,167 @@ export class JsonWalk {
    * A line may contain a list of scalars. A list of objects is a JSON document, which would be read as a single row.
    */
   async #refuseList(): Promise<void> {
-    if ((await this.#peek()) !== 91) return;
+    const cursor = this.#cursor;
+    if ((await cursor.peek()) !== 91) return;
     for (let at = -1; ; ) {
-      at = this.scanner.space(this.#pos + 1);
+      at = this.scanner.space(cursor.pos + 1);
       const byte = this.scanner.bytes[at];
       if (byte === 123)
         throw this.scanner.fault(
-          this.#pos,
+          cursor.pos,
           'the data is a list of objects, not one value per line',
           'set `format: json`',
         );
-      if (byte !== undefined || !(await this.#more())) return;
+      if (byte !== undefined || !(await cursor.more())) return;
     }
   }
 
   /** Whether another record may begin in this block, and the batch has a free row for it. */
   #next(): boolean {
-    this.#pos = this.scanner.space(this.#pos);
-    return this.scanner.rows < this.#capacity && this.#pos < this.scanner.bytes.length;
+    this.#cursor.pos = this.scanner.space(this.#cursor.pos);
+    return this.scanner.rows < this.#capacity && this.#cursor.pos < this.scanner.bytes.length;
   }
 
-  async *#value(path: string): AsyncGenerator<void> {
-    if (path === this.#init.records) {
-      if (this.shape !== undefined) throw this.#twice(path);
+  /** Reads the record at the position. Returns false if the block ends first. */
+  #record(start = this.#cursor.pos): boolean {
+    const end = this.scanner.record(start);
+    if (end < 0) return false;
+    this.#cursor.pos = end;
+    if (this.#wantsLast) this.#last = [this.scanner.lastStart, end];
+    return true;
+  }
+
+  async *#value(path: string, states: readonly PlaceState[]): AsyncGenerator<void> {
+    const { finder } = this;
+    const records = states.find(({ place }) => place === 0);
+    if (records !== undefined && finder.isDone(records)) {
+      if (this.shape !== undefined && !this.#isSpread) throw this.#twice(path);
       return yield* this.#records();
     }
-    const byte = await this.#peek();
-    const isWanted = this.#wanted.has(path);
-    if (this.#leading.has(path) && (byte === 123 || byte === 91)) {
-      if (isWanted) this.values.set(path, byte === 123 ? { '…': true } : ['…']);
-      return yield* this.#inside(path, true);
+    const byte = await this.#cursor.peek();
+    const isContainer = byte === 123 || byte === 91;
+    const done = states.filter((state) => finder.isDone(state));
+    const isWhole = done.length > 0 || (isContainer && states.some((state) => finder.isSelecting(state)));
+    if (isWhole && (records === undefined || !isContainer)) {
+      const text = await this.#cursor.kept();
+      if (text !== undefined) return this.#taken(finder.take(states, parseExact(text)));
     }
-    if (isWanted) return await this.#capture(path);
-    await this.#skip();
+    if (states.length === 0 || !isContainer) return await this.#cursor.skip();
+    if (done.length > 0) this.#taken(finder.take(done, byte === 123 ? tooLargeToKeep.object : tooLargeToKeep.list));
+    if (records === undefined || !finder.isEachOfLast(records)) return yield* this.#inside(path, states);
+    this.shape ??= 'list';
+    yield* byte === 91 ? this.#array() : this.#members();
+  }
+
+  #taken(twice: string | undefined): void {
+    if (twice !== undefined) throw this.#twice(twice);
   }
 
   /** Walks the relevant members of an object or items of an array, and skips the rest. */
-  async *#inside(path: string, matters: boolean): AsyncGenerator<void> {
-    const isObject = (await this.#peek()) === 123;
+  async *#inside(path: string, states: readonly PlaceState[]): AsyncGenerator<void> {
+    const { finder } = this;
+    const cursor = this.#cursor;
+    const isObject = (await cursor.peek()) === 123;
     const close = isObject ? 125 : 93;
-    this.#pos++;
-    if ((await this.#peek()) === close) return this.#step();
-    for (let index = 0; ; index++) {
-      const name = isObject ? await this.#key() : String(index);
-      if (path === '' && matters && this.#met.length < 20) this.#met.push(name);
-      if (matters) yield* this.#value(path === '' ? name : `${path}.${name}`);
-      else await this.#skip();
-      const byte = await this.#peek();
-      if (byte === close) return this.#step();
-      if (byte !== 44) throw await this.#unexpected("',' or the end");
-      this.#pos++;
+    const isEach = states.some((state) => state.place === 0 && finder.step(state) === '*');
+    const isSelecting = !isObject && states.some((state) => finder.isSelecting(state));
+    this.#isSpread ||= isEach;
+    let isOpen = await cursor.enter(close);
+    this.#isSpreadOver ||= isEach && isOpen;
+    for (let index = 0; isOpen; index++) {
+      const name = isObject ? await cursor.key() : String(index);
+      if (isObject) finder.meet(path, name);
+      if (isEach && isObject) this.#key = name;
+      const inner = finder.inside(states, name);
+      if (isSelecting && !inner.some(({ place }) => place === 0)) {
+        const item = parseExact(await cursor.token());
+        finder.takeItem(states, item);
+        this.#taken(finder.take(inner, item));
+      } else yield* this.#value(path === '' ? name : `${path}.${name}`, inner);
+      isOpen = await cursor.comma(close);
     }
-  }
-
-  #step(): void {
-    this.#pos++;
-  }
-
-  async #key(): Promise<string> {
-    if ((await this.#peek()) !== 34) throw await this.#unexpected('a key');
-    const [start, end] = await this.#token();
-    const text = this.scanner.bytes.toString('utf8', start, end);
-    if ((await this.#peek()) !== 58) throw await this.#unexpected("':'");
-    this.#pos++;
-    return JSON.parse(text) as string;
-  }
-
-  async #token(): Promise<[number, number]> {
-    await this.#peek();
-    for (;;) {
-      const start = this.#pos;
-      const end = this.scanner.skip(start);
-      if (end >= 0) {
-        this.#pos = end;
-        return [start, end];
-      }
-      if (!(await this.#more())) throw this.#cutOff();
-    }
-  }
-
-  /** Stores a value. If a list or object doesn't fit into the block, stores only its kind. */
-  async #capture(path: string): Promise<void> {
-    if (this.values.has(path)) throw this.#twice(path);
-    const byte = await this.#peek();
-    const isContainer = byte === 123 || byte === 91;
-    if (isContainer && this.scanner.skip(this.#pos) < 0) {
-      this.values.set(path, byte === 123 ? { '…': true } : ['…']);
-      return await this.#skip();
-    }
-    const [start, end] = await this.#token();
-    this.values.set(path, parseExact(this.scanner.bytes.toString('utf8', start, end)));
-  }
-
-  async #skip(): Promise<void> {
-    const byte = await this.#peek();
-    const end = this.scanner.skip(this.#pos);
-    if (end >= 0) this.#pos = end;
-    else if (byte !== 123 && byte !== 91) await this.#token();
-    else for await (const _ of this.#inside('', false));
   }
 
   async *#records(): AsyncGenerator<void> {
-    const byte = await this.#peek();
-    this.shape = byte === 110 ? 'null' : byte === 91 ? 'list' : 'single';
-    if (byte === 110) return void (await this.#token());
+    const byte = await this.#cursor.peek();
+    const shape = byte === 110 ? 'null' : byte === 91 ? 'list' : 'single';
+    if (!this.#isSpread) this.shape = shape;
+    else if (this.shape !== 'null') this.shape = shape === 'null' ? shape : 'list';
+    if (byte === 110) return void (await this.#cursor.token());
     if (byte === 91) return yield* this.#array();
-    for (let end = -1; end < 0; ) {
-      end = this.scanner.record(this.#pos);
-      if (end >= 0) this.#pos = end;
-      else if (!(await this.#more())) throw this.#cutOff();
-    }
+    while (!this.#record()) if (!(await this.#cursor.more())) throw this.#cursor.cutOff();
     yield* this.#hand();
   }
 
+  /** Reads the items of the list at the position. */
   async *#array(): AsyncGenerator<void> {
-    this.#pos++;
-    if ((await this.#peek()) === 93) return this.#step();
+    if (await this.#cursor.enter(93)) yield* this.#all(() => this.#scanArray());
+  }
+
+  /** Reads the values of the members of the object at the position. */
+  async *#members(): AsyncGenerator<void> {
+    if (await this.#cursor.enter(125)) yield* this.#all(() => this.#scanMembers());
+  }
+
+  /** @param scan continues reading, and returns whether the block or the batch ended before the list did. */
+  async *#all(scan: () => boolean): AsyncGenerator<void> {
     for (let isOpen = true; isOpen; ) {
-      isOpen = this.#scanArray();
+      isOpen = scan();
       const isFull = this.scanner.rows === this.#capacity;
       yield* this.#hand();
-      if (isOpen && !isFull && !(await this.#more())) throw this.#cutOff();
+      if (isOpen && !isFull && !(await this.#cursor.more())) throw this.#cursor.cutOff();
     }
   }
 
-  /** Continues reading the current array. Returns whether the block or the batch ended before the array did. */
   #scanArray(): boolean {
     while (this.#next()) {
+      if (!this.#betweenItems) {
+        if (!this.#record()) return true;
+        this.#betweenItems = true;
+      } else if (!this.#pass(93)) return false;
+    }
+    return true;
+  }
+
+  #scanMembers(): boolean {
+    const { scanner } = this;
+    while (this.#next()) {
       if (this.#betweenItems) {
-        const byte = this.scanner.bytes[this.#pos];
-        if (byte !== 44 && byte !== 93) throw this.scanner.fault(this.#pos, "expected ',' or ']'");
-        this.#pos++;
-        this.#betweenItems = false;
-        if (byte === 93) return false;
+        if (!this.#pass(125)) return false;
         continue;
       }
-      const end = this.scanner.record(this.#pos);
-      if (end < 0) return true;
-      this.#pos = end;
+      const start = this.#cursor.pos;
+      if (scanner.bytes[start] !== 34) throw scanner.fault(start, 'expected a key');
+      const close = scanner.string(start + 1);
+      const colon = close < 0 ? -1 : scanner.space(close + 1);
+      if (colon < 0 || colon >= scanner.bytes.length) return true;
+      if (scanner.bytes[colon] !== 58) throw scanner.fault(colon, "expected ':'");
+      const value = scanner.space(colon + 1);
+      if (value >= scanner.bytes.length || !this.#record(value)) return true;
+      this.#key = JSON.parse(scanner.bytes.toString('utf8', start, close + 1)) as string;
+      this.#nameRows();
       this.#betweenItems = true;
     }
     return true;
   }
 
+  /** Passes a comma. Returns false if the list or object ends instead. */
+  #pass(close: number): boolean {
+    const byte = this.scanner.bytes[this.#cursor.pos];
+    if (byte !== 44 && byte !== close)
+      throw this.scanner.fault(this.#cursor.pos, `expected ',' or '${close === 93 ? ']' : '}'}'`);
+    this.#cursor.pos++;
+    this.#betweenItems = false;
+    return byte === 44;
+  }
+
+  #nameRows(): void {
+    if (this.#init.isKeyed) while (this.keys.length < this.scanner.rows) this.keys.push(this.#key);
+  }
+
   async *#hand(): AsyncGenerator<void> {
     if (this.scanner.rows === 0) return;
+    this.#nameRows();
     const isFull = this.scanner.rows === this.#capacity;
     yield;
     if (isFull) this.#capacity = Math.min(this.#capacity * 2, maxRows(this.#init.width));
@@ -245,56 +273,27 @@ export class JsonWalk {
 
   #begin(): void {
     this.scanner.begin(this.#init.width, this.#capacity);
+    this.keys.length = 0;
   }
 
-  /** The next byte that isn't white space; -1 at the end of the input. */
-  async #peek(): Promise<number> {
-    for (;;) {
-      this.#pos = this.scanner.space(this.#pos);
-      const byte = this.scanner.bytes[this.#pos];
-      if (byte !== undefined) return byte;
-      if (!(await this.#more())) return -1;
-    }
-  }
-
-  async #more(): Promise<boolean> {
-    const hasMore = await this.#blocks.refill(this.#pos);
-    if (hasMore) this.#pos = 0;
-    this.scanner.show(this.#blocks.bytes);
-    this.scanner.last = this.#blocks.last;
-    this.scanner.offset = this.#blocks.offset;
-    return hasMore;
-  }
-
-  async #unexpected(expected: string): Promise<Error> {
-    return (await this.#peek()) === -1 ? this.#cutOff() : this.scanner.fault(this.#pos, `expected ${expected}`);
-  }
-
-  #cutOff() {
-    return faultIn(this.#init.input, {
-      code: 'JSON_TRUNCATED',
-      message: 'the JSON ends in the middle of a value: the data is truncated',
-      next: 'fetch or write the data again',
-    });
+  /** Keeps the last record beyond its block. */
+  #keepLast(): void {
+    if (this.#last !== undefined) this.#lastText = this.scanner.bytes.toString('utf8', ...this.#last);
+    this.#last = undefined;
   }
 
   #twice(path: string) {
-    return this.scanner.fault(this.#pos, `duplicate key ${JSON.stringify(path)} in the document`);
+    return this.scanner.fault(this.#cursor.pos, `duplicate key ${JSON.stringify(path)} in the document`);
   }
 
   #notFound() {
-    return faultIn(this.#init.input, {
+    const { records, input } = this.#init;
+    return faultIn(input, {
       code: 'RECORDS_NOT_FOUND',
       message: `the data has no records at this path`,
-      seen: this.#init.records,
-      allowed: shorten(this.#met.join(', ') || 'the document itself', 400),
-      next: 'set `records` to the path of the records (keys joined by dots)',
+      seen: records,
+      allowed: shorten(this.finder.nearby(records) ?? 'the document itself', 400),
+      next: 'set `records` to the path of the records, such as `data.items`',
     });
   }
-}
-
-/** The given path and all its parents, starting at the root. */
-function waysTo(path: string): string[] {
-  const keys = path.split('.');
-  return keys.map((_, i) => keys.slice(0, i).join('.'));
 }

@@ -1,6 +1,7 @@
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import { columnTypes } from '../column.ts';
 import { type OptionValues, option } from '../option.ts';
+import { recordsFault } from '../places/place.ts';
 import { type DeclaredColumn, type DeclaredType, formatFaults } from './column-formats.ts';
 import { isKnownEncoding } from './encoding.ts';
 import type { FamilyFormats } from './value-format.ts';
@@ -27,8 +28,14 @@ export const recordOptions = {
     example: 'windows-1252',
   }),
   records: option.text({
-    about: 'Path to the records: keys joined by dots (json), or the path or name of the repeated element (xml).',
+    about:
+      'Path to the records: keys joined by dots, and `*` for every member or item (json), or the path or name of the repeated element (xml).',
     example: 'data.items',
+  }),
+  key_column: option.text({
+    about:
+      'json: a column for the names of the members, if `records` ends with `.*` and selects the members of an object.',
+    example: 'id',
   }),
   flatten: option.integer({
     about: 'Nested objects become columns with dotted names down to this depth; 0 keeps them as json.',
@@ -179,9 +186,19 @@ export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: stri
   faults.push(...dialectFaults(query), ...formatFaults(query));
   if (query.encoding !== undefined && !isKnownEncoding(query.encoding))
     faults.push({ option: 'encoding', message: 'unknown encoding' });
+  faults.push(...pathFaults(query));
   const names = query.columns.map((column) => column.name);
   if (new Set(names).size < names.length) faults.push({ option: 'columns', message: 'names a column twice' });
   return faults;
+}
+
+function pathFaults({ records, key_column }: Pick<RecordQuery, 'records' | 'key_column'>) {
+  const fault = records === undefined ? undefined : recordsFault(records);
+  if (fault !== undefined) return [{ option: 'records', message: fault }];
+  const hasNames = /(?:^|\.)\*|\[\*\]/.test(records ?? '');
+  return key_column === undefined || hasNames
+    ? []
+    : [{ option: 'key_column', message: 'requires `records` with a `*`, such as `items.*`' }];
 }
 
 /** The option's delimiter. A tab may be written as `tab` or, outside YAML's double quotes, as `\\t`. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../lib/problem.ts';
+import { Problem } from '../../lib/problem.ts';
 import type { Extraction } from '../connector.ts';
 import type { RecordInput } from './input.ts';
 import type { RecordOptions } from './options.ts';
@@ -22,7 +22,10 @@ export interface RecordReader {
 export interface SurveyAsk {
   /** Requests the number of records, even if that takes a pass over the data. */
   readonly count?: boolean;
-  /** json: paths (keys joined by dots) of requested values outside the records, such as a cursor or a next link. */
+  /**
+   * Places of requested values, such as a cursor or a next link. Values outside the records exist only in json and xml,
+   * and values in the last record in all formats.
+   */
   readonly values?: readonly string[];
 }
 
@@ -35,6 +38,8 @@ export interface Surveyed {
   readonly records: number | undefined;
   /** The requested values that exist, including null; numbers keep their digits ({@link parseExact}). */
   readonly values: ReadonlyMap<string, unknown>;
+  /** What the input contains at the nearest existing part of a place, for error messages. */
+  readonly nearby?: (place: string) => string | undefined;
   /** json: what the path to the records contains. */
   readonly shape?: RecordsShape | undefined;
   /**
@@ -46,6 +51,7 @@ export interface Surveyed {
 
 /** A reader for the format, which is loaded lazily. */
 export async function recordReader(settings: RecordOptions): Promise<RecordReader> {
+  if (settings.key_column !== undefined && settings.format !== 'json') throw noKeys(settings.format);
   if (settings.format === 'csv') return new (await import('./csv-reader.ts')).CsvReader(settings);
   if (settings.format === 'xml') return new (await import('./xml-reader.ts')).XmlReader(settings);
   if (settings.format === 'xlsx') return new (await import('./xlsx-reader.ts')).XlsxReader(settings);
@@ -60,4 +66,14 @@ export async function readRecords(
   const reader = await recordReader(settings);
   for await (const input of inputs) await reader.survey(input);
   return reader.extraction();
+}
+
+function noKeys(format: string): Problem {
+  return new Problem({
+    code: 'RECORDS_KEY_COLUMN',
+    family: 'config',
+    message: 'only json has records with keys',
+    seen: `key_column with ${format}`,
+    next: 'remove `key_column`',
+  });
 }

@@ -1,6 +1,8 @@
 import { type Batch, type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
 import type { Extraction } from '../connector.ts';
+import { placeAmong } from '../places/place.ts';
+import { PlaceFinder } from '../places/place-finder.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import type { RecordInput } from './input.ts';
@@ -13,6 +15,7 @@ import { XmlColumns } from './xml-columns.ts';
 import { XmlNames } from './xml-names.ts';
 import { XmlPlaces } from './xml-places.ts';
 import type { XmlRecord, XmlValue } from './xml-record.ts';
+import { withoutPrefixes, XmlValues } from './xml-values.ts';
 import { XmlWalk } from './xml-walk.ts';
 
 /** Reads the repeated elements of XML documents twice: first to collect all their paths, then to return the rows. */
@@ -38,9 +41,20 @@ export class XmlReader implements RecordReader {
     if (this.#settings.columns.length > 0 && !ask.count) return { records: undefined, values: new Map() };
     let records = 0;
     const meet: Meet = (path, isRepeated) => this.#meet(input, path, isRepeated);
-    const walk = this.#walk(input, { slotOf: () => -1, width: 0, meet });
-    for await (const _ of walk.rows()) records += walk.scanner.rows;
-    return { records, values: new Map() };
+    const places = (ask.values ?? []).map((text) => withoutPrefixes(placeAmong(text, this.#settings.records ?? '')));
+    const finder = new PlaceFinder(places);
+    const values = places.length === 0 ? undefined : new XmlValues(input, finder);
+    const last = places.flatMap(({ from, steps }) => (from === 'last_record' ? [steps.join('.')] : []));
+    const slotOf = (path: string) => last.indexOf(path);
+    const walk = this.#walk(input, { slotOf, width: last.length, meet, values });
+    let record: Readonly<Record<string, unknown>> | undefined;
+    for await (const _ of walk.rows()) {
+      records += walk.scanner.rows;
+      if (last.length > 0) record = lastRecordIn(walk, last);
+    }
+    if (record !== undefined) finder.takeLastRecord(record);
+    finder.end();
+    return { records, values: finder.values, nearby: (place) => finder.nearby(place) };
   }
 
   extraction(): Extraction {
@@ -62,7 +76,7 @@ export class XmlReader implements RecordReader {
     return columnsOf(found, { types, strict: false });
   }
 
-  #walk(input: RecordInput, given: Pick<XmlWalk, 'width'> & { slotOf: (path: string) => number; meet: Meet }): XmlWalk {
+  #walk(input: RecordInput, given: XmlPass): XmlWalk {
     const { encoding, blockBytes, records, noRecords } = this.#settings;
     const shared = { names: this.#names, places: this.#places, mayBeEmpty: noRecords === 'empty' };
     return new XmlWalk({ input, encoding, blockBytes, wanted: records, ...shared, ...given });
@@ -99,6 +113,28 @@ export class XmlReader implements RecordReader {
       if (slotOf(path) < 0 && isStrict) throw unknownColumn(input, path, columns);
     };
   }
+}
+
+/** What one pass over a document looks for. */
+interface XmlPass {
+  readonly width: number;
+  readonly slotOf: (path: string) => number;
+  readonly meet: Meet;
+  readonly values?: XmlValues | undefined;
+}
+
+/** The values at these paths in a batch's last record. */
+function lastRecordIn(
+  { scanner, parsed, width }: XmlWalk,
+  paths: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const { bytes, spans, rows } = scanner;
+  const record = parsed.get(rows - 1);
+  const valueAt = (path: string, slot: number) =>
+    record === undefined
+      ? cellText({ kind: 'bytes', bytes, spans, stride: width, slot }, 'text', rows - 1)
+      : (record.get(path) ?? null);
+  return Object.fromEntries(paths.map((path, slot) => [path, valueAt(path, slot)]));
 }
 
 type Meet = (path: string, isRepeated: boolean) => void;

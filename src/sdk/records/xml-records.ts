@@ -14,6 +14,7 @@ import {
 import { XmlPathsMet, type XmlPlaces } from './xml-places.ts';
 import type { XmlRecord } from './xml-record.ts';
 import { type XmlNode, XmlRepeats } from './xml-repeats.ts';
+import type { XmlValues } from './xml-values.ts';
 
 interface Open extends XmlNode {
   readonly parent: Open | undefined;
@@ -31,6 +32,7 @@ interface XmlRecordsOptions {
   readonly names: XmlNames;
   readonly places: XmlPlaces;
   readonly mayBeEmpty: boolean;
+  readonly values: XmlValues | undefined;
   readonly take: (record: XmlRecord) => void;
 }
 
@@ -51,6 +53,7 @@ export class XmlRecords {
   readonly #names: XmlNames;
   readonly #places: XmlPlaces;
   readonly #mayBeEmpty: boolean;
+  readonly #values: XmlValues | undefined;
   readonly #pathsMet = new XmlPathsMet();
   /** The path of the element that contains the first record. */
   #around = '';
@@ -72,13 +75,14 @@ export class XmlRecords {
    * the records. Each record is passed to `take` as soon as it's complete. `mayBeEmpty`: the first document may have no
    * records.
    */
-  constructor(input: RecordInput, { wanted, names, places, mayBeEmpty, take }: XmlRecordsOptions) {
+  constructor(input: RecordInput, { wanted, names, places, mayBeEmpty, values, take }: XmlRecordsOptions) {
     this.#input = input;
     this.#take = take;
     this.#names = names;
     this.#places = places;
     this.#mayBeEmpty = mayBeEmpty;
-    this.#wanted = wanted?.replace(/^\/+/, '').replaceAll('/', '.');
+    this.#values = values;
+    this.#wanted = wanted?.replace(/^(?:\/+|\$\.)/, '').replaceAll('/', '.');
     this.#wantedLocal = this.#wanted?.split('.').map(localName).join('.');
     const parser = this.#parser;
     parser.on('error', (error) => {
@@ -139,8 +143,11 @@ export class XmlRecords {
   #openOutside(tag: SaxesTagPlain): void {
     const scope = scopeInside(this.scope, tag.attributes);
     this.#outer.push({ raw: tag.name, local: localName(tag.name), scope });
-    if (this.#isRecord(tag.name, scope)) this.#begin(tag, scope);
-    else {
+    if (this.#isRecord(tag.name, scope)) {
+      this.#values?.drop();
+      this.#begin(tag, scope);
+    } else {
+      this.#values?.begin(tag.name, tag.attributes);
       this.#pathsMet.add(this.#outer);
       if (this.met.size < 20) this.met.add(this.#outer.map(({ raw }) => raw).join('.'));
     }
@@ -205,13 +212,14 @@ export class XmlRecords {
   }
 
   #text(text: string): void {
-    const open = this.#record === undefined ? undefined : this.#inner.at(-1);
-    if (open !== undefined) open.text += text;
+    if (this.#record === undefined) this.#values?.text(text);
+    else this.#inner.at(-1)!.text += text;
   }
 
   #close(): void {
     if (this.#record === undefined) {
       this.#outer.pop();
+      this.#values?.end();
       return;
     }
     const open = this.#inner.pop()!;

@@ -10,6 +10,7 @@ import { XmlRecords } from './xml-records.ts';
 import { XmlScanner, type XmlTag } from './xml-scanner.ts';
 import { declaredEncoding } from './xml-text.ts';
 import { cut, doubt } from './xml-tokens.ts';
+import type { XmlValues } from './xml-values.ts';
 
 interface XmlWalkOptions {
   readonly input: RecordInput;
@@ -20,6 +21,8 @@ interface XmlWalkOptions {
   readonly places: XmlPlaces;
   /** Whether the first document may have no records. */
   readonly mayBeEmpty: boolean;
+  /** Finds values outside the records. */
+  readonly values?: XmlValues | undefined;
   /** A path's cell index; -1 if the path has no cell. */
   readonly slotOf: (path: string) => number;
   /** Number of cells in a row; 0 if records are only surveyed. */
@@ -70,9 +73,9 @@ export class XmlWalk {
       openUtf8(input, { format: 'xml', encoding: encoding ?? declaredEncoding }),
       blockBytes,
     );
-    const { wanted, names, places, mayBeEmpty } = init;
+    const { wanted, names, places, mayBeEmpty, values } = init;
     const take = (record: XmlRecord) => this.#take(record);
-    this.#parser = new XmlRecords(input, { wanted, names, places, mayBeEmpty, take });
+    this.#parser = new XmlRecords(input, { wanted, names, places, mayBeEmpty, values, take });
   }
 
   #partsIn(scope: XmlScope): XmlParts {

@@ -1,3 +1,4 @@
+import { parseExact } from './exact-json.ts';
 import { type ValuePath, valueAt, valuesAt } from './path.ts';
 
 /** A response from the service, read and parsed as far as possible. */
@@ -13,34 +14,38 @@ export interface ServiceAnswer {
 }
 
 /**
- * A location in a response: a path in the body, or a header. If the header contains JSON, `at` is a path in that JSON.
+ * A location in a response: a path in the body, a header, or a path in the last record of a page. If the header contains
+ * JSON, `at` is a path in that JSON.
  */
-export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
+export type AnswerPath =
+  | ValuePath
+  | { readonly header: string; readonly at?: ValuePath }
+  | { readonly last_record: ValuePath };
+
+/** The parts of a response that contain values. */
+type ValueParts = Pick<ServiceAnswer, 'headers' | 'body'> & { readonly last?: unknown };
 
 /** The value at the location; undefined if there is none. */
-export function pick(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): unknown {
+export function pick(answer: ValueParts, where: AnswerPath): unknown {
   return placed(answer, where, valueAt);
 }
 
 /** All values at the location. There may be several if its path goes through lists. */
-export function pickAll(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): readonly unknown[] {
+export function pickAll(answer: ValueParts, where: AnswerPath): readonly unknown[] {
   return placed(answer, where, valuesAt) ?? [];
 }
 
-function placed<T>(
-  answer: Pick<ServiceAnswer, 'headers' | 'body'>,
-  where: AnswerPath,
-  look: (root: unknown, path: ValuePath) => T,
-): T | undefined {
+function placed<T>(answer: ValueParts, where: AnswerPath, look: (root: unknown, path: ValuePath) => T): T | undefined {
   if (typeof where === 'string' || Array.isArray(where)) return look(answer.body, where);
-  const { header, at } = where as Exclude<AnswerPath, ValuePath>;
+  if ('last_record' in where) return look(answer.last, where.last_record as ValuePath);
+  const { header, at } = where as Extract<AnswerPath, { header: string }>;
   const text = answer.headers[header.toLowerCase()];
   return text === undefined ? undefined : look(at === undefined ? text : parsed(text), at ?? '');
 }
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }

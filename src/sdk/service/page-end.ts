@@ -2,15 +2,19 @@ import type { Problem } from '../../lib/problem.ts';
 import { isLinkHeader, nextLink } from '../http/link-header.ts';
 import { type AnswerPath, pick, type ServiceAnswer } from './answer.ts';
 import { isObject, textOf } from './exact-json.ts';
-import { type PageFault, pageProblem } from './page-problems.ts';
+import { type PageFault, pageProblem, placeText } from './page-problems.ts';
 import type { Paging } from './paging-data.ts';
 
 /** The parts of a page that determine whether another page follows. */
 export interface PageFacts {
   readonly answer: ServiceAnswer;
   readonly records: number;
+  /** The last record, for locations in it. */
+  readonly last?: unknown;
   /** A reference to a next page that isn't the one declared in `paging`, if the caller searched for one. */
   readonly sign?: string | undefined;
+  /** What the response contains at the nearest existing part of a path, if the caller knows it. */
+  readonly nearby?: ((place: string) => string | undefined) | undefined;
 }
 
 /**
@@ -90,6 +94,14 @@ export class PageEndJudge {
     return decided;
   }
 
+  /**
+   * Decides after a response that says that there is no such page. The response itself is no page.
+   * @returns the end, or an error if the reported totals contradict it.
+   */
+  beyond(page: PageFacts): PageEnd {
+    return this.#ended({ ...page, records: 0 });
+  }
+
   #decide(page: PageFacts): PageEnd {
     const flags = this.#flags(page);
     if (typeof flags === 'object') return flags;
@@ -110,16 +122,16 @@ export class PageEndJudge {
     for (const name of ['more', 'last', 'empty'] as const) {
       const at = this.#paging[name];
       if (at === undefined) continue;
-      const value = pick(page.answer, at);
+      const value = pickFrom(page, at);
       if (!this.#isFlag(value)) return this.#fault(page, { kind: 'flag', name, at });
       if (isTrue(value) === (name === 'last')) return 'over';
       if (name !== 'empty') said = 'more';
     }
     if (present === undefined) return said;
-    if (always !== undefined && page.records > 0 && (pick(page.answer, always) ?? null) === null) {
+    if (always !== undefined && page.records > 0 && (pickFrom(page, always) ?? null) === null) {
       return this.#fault(page, { kind: 'flag', name: 'more', at: always });
     }
-    return isTrue(pick(page.answer, present)) ? 'more' : 'over';
+    return isTrue(pickFrom(page, present)) ? 'more' : 'over';
   }
 
   /**
@@ -132,18 +144,23 @@ export class PageEndJudge {
 
   /** Decides whether more pages follow by the next page's token or URL. */
   #way(page: PageFacts, isMore: boolean): PageEnd {
-    const { by, at } = this.#paging as Extract<Paging, { by: 'token' | 'link' }>;
-    const value = at === undefined ? linkOf(page.answer) : pick(page.answer, at);
+    const { by, at, ends_empty } = this.#paging as Extract<Paging, { by: 'token' | 'link' }>;
+    const value = at === undefined ? linkOf(page.answer) : pickFrom(page, at);
+    if (isInLastRecord(at) && page.records > 0 && isNothing(value)) {
+      return this.#fault(page, { kind: 'no key', at, value });
+    }
+    if (ends_empty && page.records === 0 && !isMore) return this.#ended(page);
     if (value === undefined) return isMore ? this.#fault(page, { kind: 'no way', at }) : this.#without(page, at);
     this.#hasSeenWay = true;
-    const text = textOf(value) ?? '';
-    if (text === '' || text === 'null' || value === false) {
+    if (isNothing(value)) {
       return isMore ? this.#fault(page, { kind: 'no way', at }) : this.#ended(page);
     }
     // Some servers always return a token, so the page after the last one has no records.
     if (page.records === 0 && this.#isReached() && !isMore) return this.#ended(page);
     if (by === 'token')
-      return isToken(value) ? { kind: 'more', token: value } : this.#fault(page, { kind: 'token', at, value });
+      return isToken(value, this.#paging)
+        ? { kind: 'more', token: value }
+        : this.#fault(page, { kind: 'token', at, value });
     const link = typeof value === 'string' ? URL.parse(value, page.answer.url) : null;
     return link !== null && /^https?:$/.test(link.protocol)
       ? { kind: 'more', link }
@@ -169,7 +186,7 @@ export class PageEndJudge {
   #counts(page: PageFacts): PageEnd | undefined {
     for (const name of ['total', 'pages'] as const) {
       const at = this.#paging[name];
-      const value = at === undefined ? undefined : pick(page.answer, at);
+      const value = at === undefined ? undefined : pickFrom(page, at);
       if (value === undefined || value === null) continue;
       const count = countOf(value);
       if (count === undefined) return this.#fault(page, { kind: 'count', name, at, value });
@@ -205,7 +222,7 @@ export class PageEndJudge {
   /** Checks that the page contains as many records as it reports to be remaining. */
   #left(page: PageFacts): PageEnd | undefined {
     const { remaining: at } = this.#paging;
-    const value = at === undefined ? undefined : pick(page.answer, at);
+    const value = at === undefined ? undefined : pickFrom(page, at);
     if (value === undefined || value === null) return undefined;
     const left = countOf(value);
     if (left === undefined) return this.#fault(page, { kind: 'count', name: 'total', at, value });
@@ -221,9 +238,11 @@ export class PageEndJudge {
     return name === undefined ? undefined : this.#fault(page, { kind: 'untold', name, at: this.#paging[name]! });
   }
 
-  #fault({ answer, records, sign }: PageFacts, fault: PageFault): PageEnd {
+  #fault({ answer, records, sign, nearby }: PageFacts, fault: PageFault): PageEnd {
     const hint = sign === undefined ? '' : `; the response refers to a next page at ${sign}`;
-    const seen = `${records} records on page ${this.#pages}${hint}`;
+    const names = isMissing(fault) ? nearby?.(textOfPlace(fault.at)) : undefined;
+    const around = names === undefined ? '' : `; ${names}`;
+    const seen = `${records} records on page ${this.#pages}${hint}${around}`;
     return { kind: 'fault', problem: pageProblem(fault, { ...this.#options, url: answer.url, seen }) };
   }
 }
@@ -245,8 +264,33 @@ function countOf(value: unknown): number | undefined {
   return Number.isInteger(count) && count >= 0 ? count : undefined;
 }
 
-function isToken(value: unknown): boolean {
-  return value !== true && !isObject(value) && !Array.isArray(value);
+/** A list or an object can be a token if the request sends it as JSON. */
+function isToken(value: unknown, paging: Paging): boolean {
+  const isAny = paging.by === 'token' && paging.any === true;
+  return value !== true && (isAny || !(isObject(value) || Array.isArray(value)));
+}
+
+function pickFrom({ answer, last }: PageFacts, at: AnswerPath): unknown {
+  return pick({ ...answer, last }, at);
+}
+
+function isInLastRecord(at: AnswerPath | undefined): at is AnswerPath {
+  return typeof at === 'object' && 'last_record' in at;
+}
+
+/** Whether a value says that there is no next page. */
+function isNothing(value: unknown): boolean {
+  return value === false || ['', 'null'].includes(textOf(value) ?? '');
+}
+
+type MissingFault = Extract<PageFault, { kind: 'missing' | 'flag' | 'untold' | 'no key' }>;
+
+function isMissing(fault: PageFault): fault is MissingFault & { at: AnswerPath } {
+  return ['missing', 'flag', 'untold', 'no key'].includes(fault.kind) && 'at' in fault && fault.at !== undefined;
+}
+
+function textOfPlace(at: AnswerPath): string {
+  return placeText(at).replaceAll('`', '');
 }
 
 function isTrue(value: unknown): boolean {

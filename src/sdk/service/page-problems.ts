@@ -8,6 +8,7 @@ import { textOf } from './exact-json.ts';
 export type PageFault =
   | { readonly kind: 'missing'; readonly at: AnswerPath | undefined; readonly hasSeen: boolean }
   | { readonly kind: 'no way'; readonly at: AnswerPath | undefined }
+  | { readonly kind: 'no key'; readonly at: AnswerPath; readonly value: unknown }
   | { readonly kind: 'link' | 'token'; readonly at: AnswerPath | undefined; readonly value: unknown }
   | { readonly kind: 'flag'; readonly name: 'more' | 'last' | 'empty'; readonly at: AnswerPath }
   | {
@@ -32,6 +33,7 @@ export function placeText(at: AnswerPath | undefined): string {
   if (at === undefined) return 'the Link header';
   if (typeof at === 'string') return `\`${at}\``;
   if (Array.isArray(at)) return `\`${at.join('.')}\``;
+  if ('last_record' in at) return placeText(at.last_record as string | readonly string[]);
   return `the ${(at as { header: string }).header} header`;
 }
 
@@ -72,6 +74,17 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `${title} reported more records, but ${placeText(fault.at)} contains no next page`,
         seen,
         next: 'compare `paging` with a response from the server; no data was sent',
+      };
+    case 'no key':
+      return {
+        code: 'NO_WAY_ON',
+        message: `The last record has no value at ${placeText(fault.at)}, so the next page is unknown`,
+        seen:
+          fault.value === undefined
+            ? seen
+            : `${fault.value === '' ? 'an empty string' : (textOf(fault.value) ?? 'null')}; ${seen}`,
+        allowed: 'a string or a number in every record',
+        next: 'correct `paging.cursor`, and sort the records by a key that is never null; no data was sent',
       };
     case 'link':
     case 'token':

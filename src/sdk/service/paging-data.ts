@@ -1,5 +1,4 @@
 import type { AnswerPath } from './answer.ts';
-import type { ValuePath } from './path.ts';
 import type { RequestData } from './request-data.ts';
 import type { Template } from './template.ts';
 
@@ -31,6 +30,10 @@ export interface Stop {
    */
   readonly size?: number;
   /**
+   * Whether a page without records is the last one even if it has a token or link to another page (`token`, `link`).
+   */
+  readonly ends_empty?: boolean;
+  /**
    * A path whose value is 0 after the last page (`chunk_size`), regardless of the records. If a response lacks the
    * path, the read fails.
    */
@@ -47,10 +50,19 @@ export interface Stop {
 export type Paging = Stop &
   (
     | { readonly by: 'page'; readonly first?: number }
-    /** The offset counts records or, with `last_record`, is a value from the last record. */
-    | { readonly by: 'offset'; readonly first?: number; readonly last_record?: ValuePath }
-    /** `onward`: the request for all pages except the first, if it differs. */
-    | { readonly by: 'token'; readonly at: AnswerPath; readonly first?: Template; readonly onward?: RequestData }
+    /** The offset counts records. */
+    | { readonly by: 'offset'; readonly first?: number }
+    /**
+     * `any`: the token may also be a list or an object. `onward`: the request for all pages except the first, if it
+     * differs.
+     */
+    | {
+        readonly by: 'token';
+        readonly at: AnswerPath;
+        readonly first?: Template;
+        readonly any?: boolean;
+        readonly onward?: RequestData;
+      }
     /** The next page's URL is at this path or, if there is no path, in the Link header. */
     | { readonly by: 'link'; readonly at?: AnswerPath }
   );

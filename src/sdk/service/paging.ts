@@ -1,8 +1,6 @@
 import type { ServiceAnswer } from './answer.ts';
-import type { Fields } from './description.ts';
 import { PageEndJudge, type PageEndOptions } from './page-end.ts';
 import type { Paging } from './paging-data.ts';
-import { valueAt } from './path.ts';
 import type { RequestData } from './request-data.ts';
 import { renderText, type Scope } from './template.ts';
 
@@ -18,9 +16,11 @@ export interface NextPage {
 export interface PageResult {
   readonly answer: ServiceAnswer;
   readonly records: number;
-  readonly last: Fields | undefined;
+  readonly last: unknown;
   /** A reference to a next page that isn't the one declared in the paging. */
   readonly sign?: string | undefined;
+  /** What the response contains at the nearest existing part of a path. */
+  readonly nearby?: ((place: string) => string | undefined) | undefined;
 }
 
 /** Steps through the pages of one request. {@link PageEndJudge} decides which page is the last. */
@@ -65,19 +65,24 @@ export class Pager {
     if (this.#paging === undefined || this.#end === undefined) return undefined;
     const decided = this.#end.after(leaf);
     if (decided.kind === 'fault') throw decided.problem;
-    return decided.kind === 'end' ? undefined : this.#turn(this.#paging, leaf, decided);
+    return decided.kind === 'end' ? undefined : this.#turn(this.#paging, decided);
   }
 
-  #turn(paging: Paging, { last }: PageResult, { token, link }: { token?: unknown; link?: URL }): NextPage {
+  /**
+   * Ends paging after a response that says that there is no such page.
+   * @throws Problem if the reported totals contradict it.
+   */
+  endBeyond(answer: ServiceAnswer): void {
+    const decided = this.#end?.beyond({ answer, records: 0 });
+    if (decided?.kind === 'fault') throw decided.problem;
+  }
+
+  #turn(paging: Paging, { token, link }: { token?: unknown; link?: URL }): NextPage {
     if (paging.by === 'link') return { page: {}, link: link! };
     if (paging.by === 'page') this.#page = { number: (this.#page.number ?? 0) + 1 };
     else if (paging.by === 'token') this.#page = { token };
-    else this.#page = { offset: this.#offset(paging, last) };
+    else this.#page = { offset: (paging.first ?? 0) + this.#end!.records };
     const onward = paging.by === 'token' ? paging.onward : undefined;
     return { page: this.#page, request: onward };
-  }
-
-  #offset({ first = 0, last_record }: Extract<Paging, { by: 'offset' }>, last: Fields | undefined): unknown {
-    return last_record === undefined ? first + this.#end!.records : valueAt(last, last_record);
   }
 }

@@ -5,9 +5,14 @@ import type { ConnectorLog } from '../connector.ts';
 export interface PagesRead {
   /** Whether the reported total changed. */
   readonly hasChanged: boolean;
+  /** Number of pages read, if a long read shouldn't be repeated. */
+  readonly pages?: number;
   /** The error that ended it early. */
   readonly problem: unknown;
 }
+
+/** A read of this many pages isn't repeated, because the data would change again. */
+const maxPages = 20;
 
 interface ReadTwiceOptions {
   /** Discards the records of the first read. */
@@ -17,14 +22,14 @@ interface ReadTwiceOptions {
 
 /**
  * Reads all pages into a store. If the reported total changed during the read, rows may be missing or duplicated
- * because they moved between pages, so all pages are read again. Any problem in the first read, such as too few
+ * because they moved between pages, so all pages are read again, unless there are many. Any problem in the first read, such as too few
  * records, is then ignored. The second read is final.
  * @returns the read that counts.
  * @throws the problem of that read.
  */
 export async function readTwice<T extends PagesRead>(read: () => Promise<T>, given: ReadTwiceOptions): Promise<T> {
   let done = await read();
-  if (done.hasChanged) {
+  if (done.hasChanged && (done.pages ?? 0) < maxPages) {
     given.log.info('the total changed while the pages were being read; reading all pages again');
     given.forget();
     done = await read();
@@ -54,7 +59,7 @@ export function totalWarning(
   if (hasChanged) {
     return {
       code: `${code}_TOTAL_CHANGED`,
-      message: `${title} reported different totals in two reads: rows may be missing or duplicated`,
+      message: `${title} reported different totals while its pages were being read: rows may be missing or duplicated`,
       next:
         code === 'REST'
           ? `sort the records by a key that does not change, or page by a cursor; ${refuses}`

@@ -107,7 +107,7 @@ class Tree {
     const done = this.#open.pop()!;
     if (!this.#keeps) return;
     if (this.#inside !== this.#open.length) {
-      put(this.#open.at(-1)!.members, done.name, valueOfElement(done));
+      putMember(this.#open.at(-1)!.members, done.name, valueOfElement(done));
       return;
     }
     this.#inside = 0;
@@ -119,13 +119,15 @@ function local(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-function valueOfElement({ members, text }: Open): unknown {
+/** The value of an element, in the format of {@link parseXml}. */
+export function valueOfElement({ members, text }: Pick<Open, 'members' | 'text'>): unknown {
   if (members['@nil'] === 'true') return null;
   if (Object.keys(members).length === 0) return text;
   return text.trim() === '' ? members : { ...members, '#text': text };
 }
 
-function put(members: Record<string, unknown>, name: string, value: unknown): void {
+/** Adds a child element to its parent's members. */
+export function putMember(members: Record<string, unknown>, name: string, value: unknown): void {
   if (!Object.hasOwn(members, name)) members[name] = value;
   else if (Array.isArray(members[name])) (members[name] as unknown[]).push(value);
   else members[name] = [members[name], value];

@@ -111,8 +111,8 @@ describe('paging', () => {
     expect(headers).toMatchObject({ rows: numbers(0, 3), asked: ['GET /v1/things?limit=2', 'GET /v1/things?p=2'] });
     const journal = await run(
       {
-        request: { path: '/things', query: { offset: '{{ page.offset }}' } },
-        paging: { by: 'offset', last_record: 'id' },
+        request: { path: '/things', query: { offset: '{{ page.token }}' } },
+        paging: { by: 'token', at: { last_record: 'id' }, first: 0 },
       },
       {
         routes: {
