@@ -1,14 +1,8 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import type { Auth } from './auth.ts';
 import type { RestQuery, RestSource } from './options.ts';
-import { placesOf } from './paging.ts';
-import type { RestPaging } from './paging-options.ts';
+import { type OptionFault, pagingFaults } from './paging-faults.ts';
 import { holdsCredentials, parametersOf } from './request.ts';
-
-export interface OptionFault {
-  readonly option: string;
-  readonly message: string;
-}
 
 /** Checks whether the options of the source and the query can be combined. */
 export function optionFaults(source: RestSource, query: RestQuery | undefined): OptionFault[] {
@@ -77,7 +71,7 @@ function queryFaults(query: RestQuery): OptionFault[] {
   return faults;
 }
 
-const templated = ['path', 'endpoint_url', 'parameters', 'body'] as const;
+const templated = ['path', 'endpoint_url', 'parameters', 'body', 'paging'] as const;
 
 function templateFaults(query: RestQuery): OptionFault[] {
   const names = new Set(['page', ...(query.window === undefined ? [] : ['window'])]);
@@ -106,36 +100,4 @@ function windowFaults(query: RestQuery): OptionFault[] {
 function conditionFaults({ conditional, paging, window }: RestQuery): OptionFault[] {
   const isOne = paging.kind === 'none' && window === undefined;
   return conditional && !isOne ? [{ option: 'conditional', message: 'requires a single-page response' }] : [];
-}
-
-function pagingFaults(query: RestQuery): OptionFault[] {
-  const { paging, records, format } = query;
-  const fault = (message: string): OptionFault[] => [{ option: 'paging', message }];
-  if (paging.kind === 'cursor' && !paging.cursor)
-    return fault('of kind cursor requires `cursor`, the path of the cursor in the response');
-  if (paging.kind === 'next_link' && !paging.path)
-    return fault('of kind next_link requires `path`, the path of the link in the response');
-  const isJson = format === undefined || format === 'json';
-  if (query.fail_when !== undefined && query.fail_when.length > 0 && !(isJson && records)) {
-    return [{ option: 'fail_when', message: 'requires json responses and `records`' }];
-  }
-  if (readsAnswer(paging) && !records) {
-    return [
-      {
-        option: 'records',
-        message: `is required for paging of kind ${paging.kind}: set the path to the records`,
-      },
-    ];
-  }
-  if (readsAnswer(paging) && !isJson) return fault(`of kind ${paging.kind} requires json responses`);
-  const isFollowed = ['cursor', 'next_link', 'link_header'].includes(paging.kind);
-  if (paging.missing !== undefined && !isFollowed) {
-    return fault('allows `missing` only for the kinds cursor, next_link and link_header');
-  }
-  return paging.stop_at === 'short' && paging.size === undefined ? fault('requires `size` for `stop_at: short`') : [];
-}
-
-/** Whether the paging method reads values from the response body, which is possible only with json. */
-export function readsAnswer(paging: RestPaging): boolean {
-  return placesOf(paging).length > 0;
 }

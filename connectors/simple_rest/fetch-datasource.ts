@@ -1,6 +1,7 @@
 import { httpProblem, type MayReach, openHttp, withDefaults } from '#sdk';
-import { query, type RequestParameter, source } from './options.ts';
+import { query, source } from './options.ts';
 import { requestOf } from './request.ts';
+import type { RequestParameter } from './request-parameter.ts';
 
 /** A `simple_rest` data source's properties, as defined in the service document. */
 export interface DatasourceProperties {

@@ -1,17 +1,8 @@
 import { type OptionValues, option, recordOptions } from '#sdk';
 import { auth } from './auth.ts';
 import { paging } from './paging-options.ts';
+import { parameterList, type RequestParameter } from './request-parameter.ts';
 import { text } from './schemas.ts';
-
-/**
- * A parameter as defined in the service document. If its type is `header`, it's a request header; otherwise, it's a
- * query parameter.
- */
-export interface RequestParameter {
-  readonly name: string;
-  readonly value: string | number | boolean | null;
-  readonly type?: string;
-}
 
 /**
  * The response reports an error if there is a value at this path. With `is`, the response reports an error only if the
@@ -114,18 +105,7 @@ export const query = {
   method: option.text({ about: 'HTTP method, in upper or lower case.', default: 'GET', pattern: '^[A-Za-z]+$' }),
   parameters: option.schema<string | readonly RequestParameter[]>(
     {
-      anyOf: [
-        { type: 'string' },
-        {
-          type: 'array',
-          items: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['name', 'value'],
-            properties: { name: text, value: { type: ['string', 'number', 'boolean', 'null'] }, type: text },
-          },
-        },
-      ],
+      anyOf: [{ type: 'string' }, parameterList],
     },
     {
       about:
@@ -159,7 +139,7 @@ export const query = {
     },
     {
       about:
-        'Paths in the response that mark it as an error if they have a value (not null, false or empty), or `{path, is}` for a specific value. Default: `errors` for GraphQL (a body with `query`), and SOAP faults in xml. Paths work only with json.',
+        'Places in the response that mark it as an error if they have a value (not null, false or empty), or `{path, is}` for a specific value. Default: `errors` for GraphQL (a body with `query`), and SOAP faults in xml. Places in the body work only with json and xml.',
       example: ['error', { path: 'status', is: 'error' }],
     },
   ),

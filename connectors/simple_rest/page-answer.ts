@@ -14,8 +14,8 @@ import {
   shownUrl,
   textOf,
 } from '#sdk';
-import { readsAnswer } from './faults.ts';
 import type { FailWhen, RestQuery } from './options.ts';
+import { readsBody } from './paging-faults.ts';
 
 /** How to parse a response. This depends on its headers and on the options. */
 export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOptions {
@@ -23,7 +23,7 @@ export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOption
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
   const format = query.format ?? formatOfMediaType(contentType) ?? formatOfName(answer.url.pathname);
   if (format === undefined && answer.status !== 204) throw unknownFormat(answer, contentType);
-  if (format !== undefined && format !== 'json' && readsAnswer(query.paging)) throw noJson(answer, contentType);
+  if (format !== undefined && !['json', 'xml'].includes(format) && readsBody(query)) throw noJson(answer, contentType);
   const encoding = query.encoding ?? (charset !== undefined && isKnownEncoding(charset) ? charset : undefined);
   const own = { noRecords: query.null_records, factColumns: Object.keys(query.header_columns) };
   return { ...query, ...own, format: format ?? 'json', encoding };
@@ -178,8 +178,13 @@ function unknownFormat({ url }: HttpResponse, contentType: string | undefined) {
 }
 
 function noJson({ url }: HttpResponse, contentType: string | undefined) {
-  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} did not return json, so the next page is unknown`, {
-    seen: contentType ?? 'no content type',
-    next: 'set `format: json` if only the content type is wrong, or choose another kind of `paging`',
-  });
+  return httpProblem(
+    'REST_FORMAT',
+    'job',
+    `${shownUrl(url)} returned neither json nor xml, so the next page is unknown`,
+    {
+      seen: contentType ?? 'no content type',
+      next: 'set `format: json` if only the content type is wrong, or choose another kind of `paging`',
+    },
+  );
 }

@@ -7,6 +7,8 @@ import {
   type NextPage,
   Pager,
   type PageSpool,
+  type Place,
+  placeAmong,
   type RecordOptions,
   type RecordReader,
   type RunWarning,
@@ -22,10 +24,11 @@ import {
   withUrl,
 } from '#sdk';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
+import { headerValue } from './header-value.ts';
 import type { RestQuery } from './options.ts';
 import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf, soapFailure } from './page-answer.ts';
 import { isPassing, moreIsShown, noList, tooManyPages, unreadable } from './page-problems.ts';
-import { AskedBefore, pagingOf, placePage, placesOf } from './paging.ts';
+import { AskedBefore, laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
 import type { RestClient } from './rest-client.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
 
@@ -69,8 +72,16 @@ function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
 /** Everything that a page contains except its records. */
 interface Content {
   readonly records: number;
-  readonly valueAt: (path: string) => unknown;
+  readonly valueAt: (place: string) => unknown;
+  /** What the page contains at the nearest existing part of a place. */
+  readonly nearby: Surveyed['nearby'];
 }
+
+/** A page that was read, or a response that isn't a page: it says that nothing has changed or that there is no page. */
+type Fetched =
+  | { readonly kind: 'page'; readonly page: Page; readonly content: Content }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'beyond'; readonly answer: HttpResponse };
 
 class PageRun {
   hasChanged = false;
@@ -78,7 +89,7 @@ class PageRun {
   readonly #init: PagesOptions;
   readonly #asked = new AskedBefore();
   readonly #failPaths: ReturnType<typeof failPathsOf>;
-  readonly #wanted: readonly string[];
+  readonly #places: readonly Place[];
   readonly #warnings: RunWarning[] = [];
   #reader: RecordReader | undefined;
   #before: Page | undefined;
@@ -92,7 +103,13 @@ class PageRun {
     const { query } = init;
     this.#failPaths = failPathsOf(query);
     const failPlaces = this.#failPaths.map((one) => (typeof one === 'string' ? one : one.path));
-    this.#wanted = [...new Set([...placesOf(query.paging), ...failPlaces])];
+    const places = new Set([...placesOf(query.paging), ...failPlaces]);
+    this.#places = [...places].map((place) => placeAmong(place, query.records ?? ''));
+  }
+
+  /** Number of pages read. */
+  get pages(): number {
+    return this.#number;
   }
 
   /** Reads all pages until a problem occurs. */
@@ -108,19 +125,24 @@ class PageRun {
 
   async #readSpan(scope: Scope): Promise<void> {
     const { query } = this.#init;
-    const paging = pagingOf(query.paging);
-    const pager = new Pager(paging, { title, places: 'option' });
+    const pager = new Pager(pagingOf(query), { title, places: 'option' });
     this.#before = undefined;
     for (let turn: NextPage | undefined = pager.first(scope); turn !== undefined; ) {
       if (++this.#number > query.max_pages) throw tooManyPages(query.max_pages);
-      const { page, content } = await this.#fetch(turn, scope);
+      const fetched = await this.#fetch(turn, scope);
       this.#init.alive();
-      if (content === undefined) {
+      if (fetched.kind === 'unchanged') {
         this.#isUnchanged = true;
         return;
       }
-      const { records, valueAt } = content;
-      turn = this.#turnAfter(page, { records, valueAt }, pager);
+      if (fetched.kind === 'beyond') {
+        this.#number--;
+        pager.endBeyond({ ...fetched.answer, text: '', headers: {}, body: undefined });
+        break;
+      }
+      const { page, content } = fetched;
+      const { records } = content;
+      turn = this.#turnAfter(page, content, pager);
       const isSame = this.#before?.spooled.sha256 === page.spooled.sha256;
       const isRepeated = isSame && (records > 0 || turn !== undefined);
       if (isRepeated && !(records > 0 && (await mayEqual(page.spooled, query)))) {
@@ -139,14 +161,14 @@ class PageRun {
     return recordReader(settings);
   }
 
-  #turnAfter({ answer }: Page, { records, valueAt }: Content, pager: Pager): NextPage | undefined {
+  #turnAfter({ answer }: Page, { records, valueAt, nearby }: Content, pager: Pager): NextPage | undefined {
     const { paging } = this.#init.query;
     const link = [answer.headers.link ?? []].flat().join(', ');
     const body = Object.fromEntries(placesOf(paging).map((place) => [place, valueAt(place)]));
     const facts = { url: answer.url, status: answer.status, text: '', headers: { link }, body };
     const sign = signOfMore(valueAt, link);
     try {
-      const turn = pager.next({ answer: facts, records, last: records > 0 ? {} : undefined, sign });
+      const turn = pager.next({ answer: facts, records, last: body, sign, nearby });
       const isShown = sign !== undefined && (records > 0 || paging.kind === 'none');
       if (turn === undefined && isShown) this.#warnings.push(moreIsShown(sign, paging.kind));
       return turn;
@@ -169,18 +191,20 @@ class PageRun {
     return query.conditional ? { ...table, watermark: () => this.#validators } : table;
   }
 
-  /**
-   * A page and its values, which are parsed while a retry is still possible. The content is undefined if the page
-   * hasn't changed.
-   */
-  async #fetch(turn: NextPage, scope: Scope): Promise<{ page: Page; content: Content | undefined }> {
+  /** A page and its values, which are parsed while a retry is still possible. */
+  async #fetch(turn: NextPage, scope: Scope): Promise<Fetched> {
     const { asking, query, spool } = this.#init;
+    const isLater = this.#before !== undefined;
+    const asked = isLater ? laterRequest(query) : query;
     const make = async () => {
-      const made = await asking.request(query, { ...scope, page: turn.page });
-      return turn.link === undefined ? placePage(made, query, turn.page) : withUrl(made, turn.link);
+      const made = await asking.request(asked, { ...scope, page: turn.page });
+      return turn.link === undefined ? placePage(made, asked, turn.page) : withUrl(made, turn.link);
     };
+    // A server that keeps the position itself, such as a scroll, may get the same request for each page.
+    const isMoving = isLater && query.paging.next_request !== undefined;
+    const isRead = (status: number) => isLater && stopSigns(query.paging).includes(status);
     let request: HttpRequest;
-    let isChecked = false;
+    let isChecked = isMoving;
     return asking.fetch(
       async () => {
         request = await make();
@@ -189,21 +213,23 @@ class PageRun {
         return query.conditional ? conditioned(request, this.#init.watermark) : request;
       },
       async (answer, sent) => {
+        if (isRead(answer.status)) return { kind: 'beyond', answer: await discarded(answer) };
         await refusePartOf(sent, answer, {
           isPaged: query.paging.kind !== 'none' && this.#before?.answer.status !== 200,
           isConditional: query.conditional && isConditioned(sent),
         });
         if (query.conditional) this.#validators = validatorsOf(request, answer);
         const page = { request, answer, spooled: await spool.add(answer.body) };
-        if (answer.status === 304) return { page, content: undefined };
+        if (answer.status === 304) return { kind: 'unchanged' };
         try {
           this.#reader ??= await this.#readerFor(answer);
-          return { page, content: await this.#survey(page) };
+          return { kind: 'page', page, content: await this.#survey(page) };
         } catch (error) {
           spool.takeBack(page.spooled);
           throw isPassing(error, { answer, number: this.#number }) ? unreadable(answer.url, error) : error;
         }
       },
+      { isRead, isRepeatable: !isMoving || /^get$/i.test(asked.method) },
     );
   }
 
@@ -212,7 +238,8 @@ class PageRun {
     const isPaged = query.paging.kind !== 'none';
     // The search needs a pass over the data, so larger responses aren't searched. A page is never that large.
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
-    const ask = { count: isPaged, values: [...this.#wanted, ...signs] };
+    const inBody = this.#places.flatMap(({ text, from }) => (from === 'header' ? [] : [text]));
+    const ask = { count: isPaged, values: [...inBody, ...signs] };
     const input = { ...spooled.input, facts: factsOf(query, answer) };
     // From the second page on, an empty csv body is a page without records.
     const { format, encoding } = this.#settings!;
@@ -223,11 +250,14 @@ class PageRun {
     const found: Surveyed = isNothing ? nothing : await this.#reader!.survey(input, ask);
     const { records = 0, values } = found;
     log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
-    const valueAt = (path: string) => values.get(path);
+    const inHeaders = new Map(
+      this.#places.flatMap((place) => (place.from === 'header' ? [[place.text, headerValue(place, answer)]] : [])),
+    );
+    const valueAt = (place: string) => (inHeaders.has(place) ? inHeaders.get(place) : values.get(place));
     const failure = failureMessage(this.#failPaths, valueAt, answer.url) ?? found.refused;
     if (failure !== undefined) throw failure;
     this.#refuseShape(found, answer.url);
-    return { records, valueAt };
+    return { records, valueAt, nearby: found.nearby };
   }
 
   /** The records must be a list on every page. Null or an error message isn't the same as a page without records. */
@@ -236,6 +266,12 @@ class PageRun {
     if (shape === 'null' && null_records === 'error') throw noList(records, url, 'null');
     if (shape === 'single' && paging.kind !== 'none') throw noList(records, url, 'a single value');
   }
+}
+
+/** Reads and discards the body, because an unread response would keep its connection busy. */
+async function discarded(answer: HttpResponse): Promise<HttpResponse> {
+  for await (const _ of answer.body) break;
+  return answer;
 }
 
 /** The server's name in messages. */

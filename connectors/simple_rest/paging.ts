@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type HttpRequest, httpProblem, type Paging, setParameter, shownUrl, withUrl } from '#sdk';
+import {
+  type AnswerPath,
+  type HttpRequest,
+  httpProblem,
+  type Paging,
+  placeAmong,
+  setParameter,
+  shownUrl,
+  textOf,
+  withUrl,
+} from '#sdk';
 import type { RestQuery } from './options.ts';
-import type { RestPaging } from './paging-options.ts';
+import type { RestPaging, StopSign } from './paging-options.ts';
 
 /** The query parameter that sends the page value, unless a template puts the value elsewhere. */
 interface Carrier {
@@ -15,24 +25,35 @@ const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
   cursor: { fact: 'token', parameter: 'cursor' },
 };
 
-/** Converts the options to the SDK's paging options. The whole path is passed as one step, as for extracted values. */
-export function pagingOf(paging: RestPaging): Paging | undefined {
-  const { kind, first, cursor = '', path = '', stop_at, size, more, last, pages, missing } = paging;
-  const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
+/** The query options that determine a request. */
+export type Requested = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
+
+/**
+ * Converts the options to the SDK's paging options. Each value is looked up by its place's text, because the reader has
+ * already found it.
+ */
+export function pagingOf({ paging, records, ...query }: RestQuery): Paging | undefined {
+  const { kind, first, cursor = '', path = '', size, more, last, pages, missing } = paging;
+  const at = (place: string): AnswerPath =>
+    placeAmong(place, records ?? '').from === 'last_record' ? { last_record: [place] } : [place];
+  const maybe = (place: string | undefined) => (place === undefined ? undefined : at(place));
+  const signs = stopSigns(paging);
   const stops = {
-    more: at(more),
-    last: at(last),
-    total: at(totalOf(paging)),
-    pages: at(pages),
+    more: maybe(more),
+    last: maybe(last),
+    total: maybe(totalOf(paging)),
+    pages: maybe(pages),
     missing: missing ?? (isOData(path) ? ('end' as const) : undefined),
-    size: stop_at === 'short' ? size : undefined,
+    size: signs.includes('short') ? size : undefined,
+    ends_empty: signs.includes('empty') ? true : undefined,
   };
   const stop = Object.fromEntries(Object.entries(stops).filter(([, value]) => value !== undefined)) as object;
   const start = first === undefined ? {} : { first };
   if (kind === 'page') return { by: 'page', ...start, ...stop };
   if (kind === 'offset') return { by: 'offset', ...start, ...stop };
-  if (kind === 'cursor') return { by: 'token', at: [cursor], ...stop };
-  if (kind === 'next_link') return { by: 'link', at: [path], ...stop };
+  if (kind === 'cursor')
+    return { by: 'token', at: at(cursor), any: keepsType(laterRequest({ ...query, paging })), ...stop };
+  if (kind === 'next_link') return { by: 'link', at: at(path), ...stop };
   return kind === 'link_header' ? { by: 'link', ...stop } : undefined;
 }
 
@@ -46,13 +67,18 @@ export function isCounted({ kind }: RestPaging): boolean {
   return kind === 'page' || kind === 'offset';
 }
 
-/** The path of the exact total; undefined if the total is only an estimate. */
+/** What ends paging in addition to what its kind implies. */
+export function stopSigns({ stop_at }: RestPaging): readonly StopSign[] {
+  return stop_at === undefined ? [] : [stop_at].flat();
+}
+
+/** The place of the exact total; undefined if the total is only an estimate. */
 export function totalOf({ total }: RestPaging): string | undefined {
   if (typeof total === 'string' || total === undefined) return total;
   return total.estimate === true ? undefined : total.path;
 }
 
-/** Paths of the values that paging reads from each response. */
+/** Places of the values that paging reads from each response. */
 export function placesOf(paging: RestPaging): string[] {
   const { cursor, path, more, last, pages } = paging;
   return [cursor, path, more, last, totalOf(paging), pages].filter(
@@ -60,12 +86,20 @@ export function placesOf(paging: RestPaging): string[] {
   ) as string[];
 }
 
+/** The options of the request for all pages except the first. */
+export function laterRequest<Q extends Requested & Pick<RestQuery, 'paging'>>(query: Q): Q {
+  const { next_request } = query.paging;
+  if (next_request === undefined) return query;
+  const nothing = { path: undefined, endpoint_url: undefined, method: 'GET', parameters: [], body: undefined };
+  return { ...query, ...nothing, ...next_request };
+}
+
 /**
  * The request for a page. The page size and page number are query parameters, unless a template puts them elsewhere.
  */
 export function placePage(
   request: HttpRequest,
-  query: Pick<RestQuery, 'paging' | 'path' | 'endpoint_url' | 'parameters' | 'body'>,
+  query: Pick<RestQuery, 'paging'> & Omit<Requested, 'method'>,
   page: Readonly<Record<string, unknown>>,
 ): HttpRequest {
   const { paging } = query;
@@ -73,21 +107,21 @@ export function placePage(
   const { size_parameter, size } = paging;
   if (size_parameter !== undefined && size !== undefined) setParameter(url, size_parameter, String(size));
   const carrier = carriers[paging.kind];
-  const value = carrier === undefined ? undefined : page[carrier.fact];
+  const value = carrier === undefined ? undefined : textOf(page[carrier.fact]);
   if (carrier !== undefined && value !== undefined && !namesPage(query)) {
-    setParameter(url, paging.parameter ?? carrier.parameter, String(value));
+    setParameter(url, paging.parameter ?? carrier.parameter, value);
   }
   return withUrl(request, url);
 }
 
 /** Whether a template in the request contains the page value. */
-function namesPage({
-  path,
-  endpoint_url,
-  parameters,
-  body,
-}: Pick<RestQuery, 'path' | 'endpoint_url' | 'parameters' | 'body'>): boolean {
+function namesPage({ path, endpoint_url, parameters, body }: Omit<Requested, 'method'>): boolean {
   return /\{\{[^}]*\bpage\./.test(JSON.stringify([path, endpoint_url, parameters, body]));
+}
+
+/** Whether the body contains the token as a JSON value, so that the token may be a list or an object. */
+function keepsType({ body }: Pick<Requested, 'body'>): boolean {
+  return typeof body === 'object' && /"\{\{\s*page\.token\s*\}\}"/.test(JSON.stringify(body));
 }
 
 /** Rejects a request that was already sent. */

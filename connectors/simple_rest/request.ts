@@ -9,9 +9,11 @@ import {
   registerSecret,
   secretName,
   shownUrl,
+  textOf,
 } from '#sdk';
 import type { Auth } from './auth.ts';
-import type { RequestParameter, RestQuery, RestSource } from './options.ts';
+import type { RestQuery, RestSource } from './options.ts';
+import type { RequestParameter } from './request-parameter.ts';
 
 /** The query options that determine the request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
@@ -38,7 +40,7 @@ export function requestOf(source: RestSource, query: Asked, filling: Filling = {
   const url = addressOf(source, query, fill);
   const parameters = parametersOf(query.parameters).flatMap(({ name, value, type }) => {
     const filled = fill(value ?? '');
-    return filled === undefined ? [] : [{ name, value: String(filled), type }];
+    return filled === undefined ? [] : [{ name, value: textOf(filled) ?? '', type }];
   });
   const inQuery = parameters.filter(({ type }) => type !== 'header');
   addParameters(

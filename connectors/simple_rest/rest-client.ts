@@ -42,6 +42,15 @@ export interface RestClientOptions {
   readonly log: ConnectorLog;
 }
 
+/** Whether a response with this status is passed on to be read, although it reports a failure. */
+type IsRead = (status: number) => boolean;
+
+interface FetchOptions {
+  readonly isRead?: IsRead;
+  /** False if the server may have moved on with a failed request, so that repeating it would skip a page. */
+  readonly isRepeatable?: boolean;
+}
+
 /** HTTP client for pages. It logs in, fills templates, retries requests and respects rate limits. */
 export class RestClient {
   readonly scope: Scope;
@@ -73,29 +82,36 @@ export class RestClient {
   fetch<T>(
     make: () => Promise<HttpRequest>,
     read: (answer: HttpResponse, sent: HttpRequest) => Promise<T>,
+    { isRead = () => false, isRepeatable = true }: FetchOptions = {},
   ): Promise<T> {
     const { source, signal, log } = this.#options;
     const onPause = (problem: Error, milliseconds: number) =>
       log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
-    return withRetries({ retries: source.retries, signal, onPause }, async () => {
+    return withRetries({ retries: isRepeatable ? source.retries : 0, signal, onPause }, async () => {
       await this.#pause();
-      const { sent, answer } = await this.#exchange(make);
+      const { sent, answer } = await this.#exchange(make, isRead);
       return read(answer, sent);
     });
   }
 
   /** Sends a request. If the token is renewed, builds and sends a new request. */
-  async #exchange(make: () => Promise<HttpRequest>): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
+  async #exchange(
+    make: () => Promise<HttpRequest>,
+    isRead: IsRead,
+  ): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
     const sent = await make();
     try {
-      return { sent, answer: await logInBy(this.#options, () => this.#send(sent), { isRequest: true, onRenewed }) };
+      return {
+        sent,
+        answer: await logInBy(this.#options, () => this.#send(sent, isRead), { isRequest: true, onRenewed }),
+      };
     } catch (error) {
       if (error !== again) throw error;
     }
-    return this.#exchange(make);
+    return this.#exchange(make, isRead);
   }
 
-  async #send(sent: HttpRequest): Promise<HttpResponse> {
+  async #send(sent: HttpRequest, isRead: IsRead): Promise<HttpResponse> {
     const { client } = this.#options;
     const answer = await client.send(sent);
     if (answer.status === 401 && (await this.#credentials.refused())) {
@@ -103,7 +119,7 @@ export class RestClient {
       throw again;
     }
     this.#notBefore = performance.now() + rateLimitPauseMs(answer.headers, Date.now());
-    if (answer.status !== 304) await client.accept(answer);
+    if (answer.status !== 304 && !isRead(answer.status)) await client.accept(answer);
     this.#credentials.accepted();
     return answer;
   }

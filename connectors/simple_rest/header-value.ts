@@ -1,0 +1,20 @@
+import { type HttpResponse, type Place, PlaceFinder, parseExact } from '#sdk';
+
+/** The value at a place in a response's headers; undefined if there is none. */
+export function headerValue(place: Place, { headers }: Pick<HttpResponse, 'headers'>): unknown {
+  const value = headers[place.header!.toLowerCase()];
+  const text = value === undefined ? undefined : [value].flat().join(', ');
+  if (text === undefined || place.steps.length === 0) return text;
+  const finder = new PlaceFinder([{ ...place, from: 'body' }]);
+  finder.take(finder.start(), parsed(text));
+  finder.end();
+  return finder.values.get(place.text);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}
