@@ -11,6 +11,8 @@ export default defineConfig({
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     pool: 'forks',
+    // Node itself loads the files, as it does in production. Vite's runner takes a sixth more CPU time for all tests.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     globalSetup: ['test/left-behind.ts', 'test/run-folder.ts', 'test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts', 'test/fresh-process.ts'],
     // More workers than cores, because many tests wait for timers or their own processes.

@@ -1,24 +1,35 @@
+import dns from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { createGzip } from 'node:zlib';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { fetchDatasource } from '../../connectors/simple_rest/index.ts';
 import { type AddressPolicy, addressPolicy } from '../../src/service/refresh/address-policy.ts';
 
 /** The addresses that names resolve to in this file. Each lookup uses the next list, and the last one repeats. */
-const names = vi.hoisted(() => ({ answers: [] as string[][], asked: [] as string[] }));
+const names = { answers: [] as string[][], asked: [] as string[] };
 
-vi.mock('node:dns', async (original) => {
-  const real = await original<typeof import('node:dns')>();
-  type Done = (error: Error | null, found: { address: string; family: number }[]) => void;
-  const lookup = (host: string, options: object, done: Done): void => {
-    if (!host.endsWith('.test')) return void real.lookup(host, { ...options, all: true }, done);
-    names.asked.push(host);
-    const [addresses = []] = names.answers.length > 1 ? names.answers.splice(0, 1) : names.answers;
-    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    process.nextTick(done, found.length === 0 ? new Error('no such name') : null, found);
-  };
-  return { ...real, lookup, default: { ...real, lookup } };
+type Lookup = (host: string, options: object, done: Done) => void;
+type Done = (error: Error | null, found: { address: string; family: number }[]) => void;
+
+const real = dns.lookup as Lookup;
+const lookup: Lookup = (host, options, done) => {
+  if (!host.endsWith('.test')) return real(host, { ...options, all: true }, done);
+  names.asked.push(host);
+  const [addresses = []] = names.answers.length > 1 ? names.answers.splice(0, 1) : names.answers;
+  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  process.nextTick(done, found.length === 0 ? new Error('no such name') : null, found);
+};
+
+beforeAll(() => {
+  Object.assign(dns, { lookup });
+  syncBuiltinESMExports();
+});
+
+afterAll(() => {
+  Object.assign(dns, { lookup: real });
+  syncBuiltinESMExports();
 });
 
 async function serve(answer: RequestListener): Promise<number> {
