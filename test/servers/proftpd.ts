@@ -72,8 +72,8 @@ async function secureLines(folder: ServerFolder, { tls, implicit, ssh }: FileSer
   return [
     'TLSEngine on',
     'TLSRequired on',
-    `TLSRSACertificateFile ${await folder.write('server.crt', tls.cert)}`,
-    `TLSRSACertificateKeyFile ${key}`,
+    `TLSECCertificateFile ${await folder.write('server.crt', tls.cert)}`,
+    `TLSECCertificateKeyFile ${key}`,
     `TLSLog ${join(folder.path, 'tls.log')}`,
     ...(implicit ? ['TLSOptions UseImplicitSSL'] : []),
   ];
