@@ -60,7 +60,8 @@ export function servePostgres({
   });
 }
 
-const initdbFlags = ['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+/** Each server gets a copy of the new data, so its write-ahead log is small. */
+const initdbFlags = ['-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions', '--wal-segsize=1'];
 
 async function tlsSettings(folder: ServerFolder, { cert, key, ca }: NonNullable<ServerSettings['tls']>) {
   return {

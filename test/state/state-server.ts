@@ -8,7 +8,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     process.stderr.write("NOT RUN: the state's tests with a PostgreSQL server: apt-get install postgresql\n");
     return undefined;
   }
-  const server = await startPostgres({ settings: { max_connections: '300' } });
+  const server = await startPostgres({ settings: { max_connections: '300', autovacuum: 'off' } });
   await checkLocks(server);
   const { host, port, user, password, database, stop } = server;
   project.provide('stateServer', { host, port, user, password, database });
