@@ -25,7 +25,7 @@ const start = (options: Partial<ServiceOptions> = {}): Promise<Bench> => bench({
 
 /** What an instance shows after its data has arrived or its refresh has failed. */
 async function settled(given: Bench, id: string, fails = 1): Promise<Seen> {
-  for (let i = 0; i < 2000; i++) {
+  for (let i = 0; i < 1000; i++) {
     const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
     const isOver =
       data.refresh_fail_count === fails || (data.refresh_fail_count === 0 && data.date_last_refresh !== null);
@@ -33,7 +33,7 @@ async function settled(given: Bench, id: string, fails = 1): Promise<Seen> {
       const { text: document } = await given.call('GET', `/datasource-instances/${id}/data`);
       return { fails: Number(data.refresh_fail_count), error: data.last_error as string | null, document };
     }
-    await wait(10);
+    await wait(40);
   }
   throw new Error('it was never refreshed');
 }

@@ -70,7 +70,7 @@ export const fixtures = {
 
 /** Waits until a condition is true. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(condition, { interval: 5 }).toBe(true);
+  await expect.poll(condition, { interval: 20 }).toBe(true);
 }
 
 /** A folder that is deleted when the test ends. */
