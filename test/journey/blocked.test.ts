@@ -213,10 +213,10 @@ function starve(pid: number): () => void {
 
 it("the watchdog doesn't treat a process that gets too little CPU time as blocked by a source", async () => {
   const { world, home, spin, spun } = await setUp();
-  const sync = home.start(['sync', 'bad'], { ...watched, env: { WATCH_MS: '5000' } });
+  const sync = home.start(['sync', 'bad'], watched);
   await until('the source to spin', () => existsSync(join(home.folder, 'spinning')), { seen: sync.output });
   const feed = starve(sync.child.pid!);
-  await wait(10_000);
+  await wait(6000);
   feed();
   await rm(spin);
   expect(await sync.ended).toMatchObject({ code: 0, signal: null });
