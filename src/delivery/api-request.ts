@@ -15,6 +15,7 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   readonly body?: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
+  readonly beforeSent: () => void;
 }
 
 const answerLimitBytes = 8 * 1024 * 1024;
@@ -22,7 +23,7 @@ const answerLimitBytes = 8 * 1024 * 1024;
 /** Sends one request to the service's API through a gate. Never rejects: errors are returned as outcomes. */
 export async function apiRequest({ gateway, gate, ...asked }: ApiRequest): Promise<RequestOutcome> {
   const { destination, agent } = gate;
-  const { method, path, query, body, signal } = asked;
+  const { method, path, query, body, signal, beforeSent } = asked;
   try {
     const http = await sendRequest({
       agent,
@@ -37,6 +38,7 @@ export async function apiRequest({ gateway, gate, ...asked }: ApiRequest): Promi
       timeoutMs: destination.timeoutMs,
       answerLimitBytes,
       signal,
+      beforeSent,
     });
     return { answer: readAnswer(http, gateway.clock.now()) };
   } catch (error) {

@@ -80,7 +80,7 @@ export class DestinationClient {
           if (this.#run !== undefined) await runs.countRequest(this.#run);
           return true;
         },
-        send: () => apiRequest({ ...asked, method, path, query: call.query, body: call.body }),
+        send: (_, beforeSent) => apiRequest({ ...asked, method, path, query: call.query, body: call.body, beforeSent }),
       });
       if (passed === 'idle') throw new Error('a call always has something to send');
       if (!('closed' in passed)) return passed;

@@ -23,8 +23,11 @@ export interface GatedRequest<T> {
    * send, and the transaction is rolled back.
    */
   readonly prepare: (parts: Repositories) => Promise<T | undefined>;
-  /** Never rejects: network errors are returned as outcomes. */
-  readonly send: (prepared: T) => Promise<RequestOutcome>;
+  /**
+   * Never rejects: network errors are returned as outcomes. It must call `beforeSent` right before the request's first
+   * byte, and send nothing if that throws.
+   */
+  readonly send: (prepared: T, beforeSent: () => void) => Promise<RequestOutcome>;
 }
 
 /** `idle`: `prepare` found nothing to send. */

@@ -53,8 +53,9 @@ interface Taken<T> {
 }
 
 /**
- * The longest time between taking a slot and sending the request, in milliseconds. If the process was stopped for
- * longer, processes on other machines may soon consider it dead and its slot free, so the request isn't sent.
+ * The longest time between taking a slot and sending the request's first byte, in milliseconds. If the process was
+ * stopped for longer, or connecting took longer, processes on other machines may soon consider it dead and its slot
+ * free, so the request isn't sent.
  */
 const maxPauseMs = 10_000;
 
@@ -107,7 +108,7 @@ export class SendGate {
     const asked = clock.monotonic();
     try {
       const taken = await line.acquire(this.#taker(passage), { priority, rank, ...(signal ? { signal } : {}) });
-      if (!(await this.#isInTime(taken, signal))) return await this.#giveBackUnsent(taken);
+      if (!(await this.#waitForStart(taken, signal))) return await this.#giveBackUnsent(taken);
       const milliseconds = clock.monotonic() - asked;
       emit('request.sent', { account: this.destination.account, method, path, milliseconds });
       return await this.#sendNow(passage, taken);
@@ -209,21 +210,29 @@ export class SendGate {
   }
 
   /** Waits until a slot that was taken in advance is free. Returns whether its request may still be sent. */
-  async #isInTime({ ticket, at }: Taken<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
+  async #waitForStart({ ticket, at }: Taken<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
     const { clock } = this.#options;
     const leftMs = (): number => (ticket.startsAt ?? 0) - clock.monotonic();
     while (leftMs() > 0) {
       if (signal?.aborted === true) return false;
       await clock.sleep(leftMs(), signal).catch(() => undefined);
     }
-    return clock.monotonic() - at <= maxPauseMs;
+    return this.#isInTime(at);
   }
 
-  async #sendNow<T>({ method, path, send }: GatedRequest<T>, { ticket, prepared }: Taken<T>): Promise<RequestOutcome> {
+  #isInTime(takenAt: number): boolean {
+    return this.#options.clock.monotonic() - takenAt <= maxPauseMs;
+  }
+
+  async #sendNow<T>({ method, path, send }: GatedRequest<T>, taken: Taken<T>): Promise<RequestOutcome> {
+    const { ticket, at, prepared } = taken;
     const { clock, emit } = this.#options;
     const began = clock.monotonic();
     const { credentials } = this.login;
-    const outcome = await send(prepared).catch((error: unknown) => ({ error }));
+    const beforeSent = (): void => {
+      if (!this.#isInTime(at)) throw unsent();
+    };
+    const outcome = await send(prepared, beforeSent).catch((error: unknown) => ({ error }));
     await this.#returns.giveBack(ticket, 'error' in outcome ? this.agent.closing() : undefined);
     const milliseconds = clock.monotonic() - began;
     if ('answer' in outcome) await this.login.answered(outcome.answer.status, credentials);
@@ -236,8 +245,7 @@ export class SendGate {
   /** Releases a slot whose request isn't sent. */
   async #giveBackUnsent({ ticket }: Taken<unknown>): Promise<RequestOutcome> {
     await this.#returns.giveBack(ticket, undefined);
-    const message = 'the request was not sent, because this process was stopped just before';
-    return { error: Object.assign(new Error(message), { code: notSent }) };
+    return { error: unsent() };
   }
 
   #look({ sendSlots }: Pick<Repositories, 'sendSlots'>): Promise<SlotSnapshot> {
@@ -319,4 +327,9 @@ export class SendGate {
   #names() {
     return { account: this.destination.account, destination: this.destination.name };
   }
+}
+
+function unsent(): Error {
+  const message = 'the request was not sent, because this process was stopped or slow just before';
+  return Object.assign(new Error(message), { code: notSent });
 }

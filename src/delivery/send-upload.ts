@@ -43,9 +43,9 @@ export async function sendUpload<R extends OutboxRow>(
       sent = await request.prepare(parts);
       return sent;
     },
-    send: async (prepared) => {
+    send: async (prepared, beforeSent) => {
       emit('upload.started', { ...factsOf(prepared), attempt: attempt(prepared) });
-      return upload(prepared, { agent: gate.agent, destination: gate.destination, clock, signal: cut });
+      return upload(prepared, { agent: gate.agent, destination: gate.destination, clock, signal: cut, beforeSent });
     },
   });
   return outcome === 'idle' || 'closed' in outcome ? outcome : { row: sent!, outcome };

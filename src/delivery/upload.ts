@@ -27,9 +27,9 @@ export function credentialHeaders(credentials: Credentials): Record<string, stri
  */
 export async function upload(
   row: OutboxRow,
-  given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal },
+  given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal; beforeSent: () => void },
 ): Promise<RequestOutcome> {
-  const { agent, destination, clock, signal } = given;
+  const { agent, destination, clock, signal, beforeSent } = given;
   try {
     const http = await sendRequest({
       agent,
@@ -45,6 +45,7 @@ export async function upload(
       timeoutMs: destination.timeoutMs,
       answerLimitBytes,
       signal,
+      beforeSent,
     });
     return { answer: readAnswer(http, clock.now()) };
   } catch (error) {

@@ -85,7 +85,8 @@ export class UsageWatch {
       rank: -1,
       signal,
       prepare: async () => true,
-      send: () => apiRequest({ gateway: this.#gateway, gate, method: 'GET', path, query, signal }),
+      send: (_, beforeSent) =>
+        apiRequest({ gateway: this.#gateway, gate, method: 'GET', path, query, signal, beforeSent }),
     });
     if (passed !== 'idle' && !('closed' in passed)) await this.#hear(gate, passed);
   }

@@ -20,6 +20,8 @@ export interface HttpRequestOptions {
   /** Maximum number of bytes to read from the response body. */
   readonly answerLimitBytes: number;
   readonly signal?: AbortSignal;
+  /** Called when a connection is open, right before the first byte is sent. If it throws, nothing is sent. */
+  readonly beforeSent?: (() => void) | undefined;
 }
 
 export interface HttpAnswer {
@@ -123,7 +125,8 @@ export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer
   let announcements = 0;
   const { request } = await loadHttp();
   const { origin, pathname, search } = new URL(given.url);
-  const { statusCode, headers, body } = await request.call(await given.agent.dispatcher(), {
+  const dispatcher = calling(given.beforeSent, await given.agent.dispatcher());
+  const { statusCode, headers, body } = await request.call(dispatcher, {
     origin,
     path: pathname + search,
     method: given.method,
@@ -142,6 +145,21 @@ export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A dispatcher that calls `beforeSent` right before a request is sent, and fails the request if that throws. */
+function calling(beforeSent: HttpRequestOptions['beforeSent'], dispatcher: Dispatcher): Dispatcher {
+  if (beforeSent === undefined) return dispatcher;
+  const dispatch: Dispatcher['dispatch'] = (options, handler) => {
+    const start = handler.onRequestStart?.bind(handler);
+    handler.onRequestStart = (...given) => {
+      beforeSent();
+      start?.(...given);
+    };
+    return dispatcher.dispatch(options, handler);
+  };
+  // A request uses nothing else of its dispatcher.
+  return { dispatch } as Dispatcher;
 }
 
 async function readBounded(body: AsyncIterable<Buffer>, limit: number): Promise<{ text: string; complete: boolean }> {

@@ -80,7 +80,7 @@ async function sendingTo(url: string, wall?: number, timeoutMs = 2_000): Promise
         path,
         priority: 'schedule',
         prepare: async () => true,
-        send: () => apiRequest({ gateway, gate, method, path, signal }),
+        send: (_, beforeSent) => apiRequest({ gateway, gate, method, path, signal, beforeSent }),
       });
       if (passed === 'idle' || 'closed' in passed) throw new Error('nothing was sent');
       return passed;

@@ -23,18 +23,25 @@ afterEach(async () => {
 });
 
 describe('a slot', () => {
-  it('is given back without a request if the process was stopped for too long after it took the slot', async () => {
+  it.each([
+    { place: 'after it took the slot', isLate: false },
+    { place: 'right before the first byte', isLate: true },
+  ])('is given back without a request if the process was stopped for too long $place', async ({ isLate }) => {
     const clock = new SteppingClock(noon, { manual: true });
     const [store, stage, heard] = [await newStore({ clock }), await openStage(), listener()];
     const destination = destinationAt(stage.url);
     let pauseMs = 10_001;
     const transactionOn: typeof store.transactionOn = async (keys, work) => {
       const result = await store.transactionOn(keys, work);
-      clock.advance(pauseMs);
+      if (!isLate) clock.advance(pauseMs);
       return result;
     };
+    const emit: typeof heard.emit = (...event) => {
+      if (isLate && event[0] === 'upload.started') clock.advance(pauseMs);
+      heard.emit(...event);
+    };
     const paused = { ...store, transactionOn };
-    const gateway = openGateway({ store: paused, destinations: [destination], clock, emit: heard.emit });
+    const gateway = openGateway({ store: paused, destinations: [destination], clock, emit });
     await commitText(gateway, { job: jobFor(destination, 'i'), text: 'text' });
     const deliverer = new Deliverer(gateway);
     running.push(deliverer);

@@ -38,9 +38,9 @@ async function examineClock(
     priority: 'person',
     signal,
     prepare: async () => true,
-    send: () => {
+    send: (_, beforeSent) => {
       began = clock.now();
-      return apiRequest({ gateway, gate, ...asked, query: { limit: 1 }, signal });
+      return apiRequest({ gateway, gate, ...asked, query: { limit: 1 }, signal, beforeSent });
     },
   });
   const fix = 'for details, run "sluice check --connect"';
