@@ -34,6 +34,7 @@ export interface FleetWorkerOptions {
 }
 
 interface RunInProgress {
+  readonly job: string;
   readonly cancel: AbortController;
   readonly done: Promise<void>;
 }
@@ -105,7 +106,9 @@ export class FleetWorker {
     const { runtime, config, concurrency, stop } = this.#options;
     const free = concurrency() - this.#running.size;
     if (free <= 0) return;
-    for (const taken of await runtime.store.fleetRuns.take(config(), free, [...this.#unknown])) {
+    // A run that this process has lost may still be in progress here. Until it has ended, its job would be busy.
+    const running = [...this.#running.values()].map(({ job }) => job);
+    for (const taken of await runtime.store.fleetRuns.take(config(), free, [...this.#unknown, ...running])) {
       const job = this.#options.active().config.jobs.get(taken.job);
       if (job === undefined || stop.aborted) {
         this.#unknown.add(taken.job);
@@ -122,7 +125,7 @@ export class FleetWorker {
         this.#running.delete(taken.token);
         this.nudge();
       });
-    this.#running.set(taken.token, { cancel, done });
+    this.#running.set(taken.token, { job: job.name, cancel, done });
   }
 
   async #run(taken: TakenRun, job: Job, cancel: AbortSignal): Promise<void> {
