@@ -3,6 +3,7 @@ import type { DeliveryEvents } from '../../src/delivery/events.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { settle } from '../../src/delivery/settle.ts';
 import { Events } from '../../src/lib/events.ts';
+import type { StateDatabase } from '../../src/state/engine/state-database.ts';
 import { recover } from '../../src/state/recover.ts';
 import { openStore } from '../../src/state/store.ts';
 import { ShiftedClock } from '../clocks.ts';
@@ -12,6 +13,8 @@ import { deliverOwed, destinationAt, jobFor } from './fixtures.ts';
 /** What a child process does; passed to it as JSON in the first argument. */
 export interface Errand {
   readonly folder: string;
+  /** The database of the state, if it's on a server. Its clock then is the server's. */
+  readonly database?: StateDatabase;
   readonly url: string;
   readonly requestsPerDay: number;
   /** Instances for which payloads are enqueued before the delivery. */
@@ -31,10 +34,11 @@ const errand = JSON.parse(process.argv[2] ?? '{}') as Errand;
 subscribe('sluice', (message) => {
   if ((message as { name: string }).name === errand.dieAt) process.kill(process.pid, 'SIGKILL');
 });
-const { skewMs = 0, laterMs = 0, key } = errand;
-const clock = new ShiftedClock({ wall: skewMs, ticks: laterMs });
+const { skewMs = 0, laterMs = 0, key, database } = errand;
 const { emit } = new Events<DeliveryEvents>();
-const store = await openStore(errand.folder, { clock });
+const shifted = new ShiftedClock({ wall: skewMs, ticks: laterMs });
+const store = await openStore(errand.folder, database === undefined ? { clock: shifted } : { database });
+const { clock } = store;
 await recover(store);
 const destination = destinationAt(errand.url, {
   requestsPerDay: errand.requestsPerDay,

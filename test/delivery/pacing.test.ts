@@ -4,6 +4,7 @@ import type { SlotTicket } from '../../src/state/quota/send-slots.ts';
 import type { Store } from '../../src/state/store.ts';
 import { SteppingClock } from '../clocks.ts';
 import fc, { runsOf } from '../property.ts';
+import { isOnServer } from '../state/engines.ts';
 import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { mostInASecond } from './fixtures.ts';
 
@@ -240,7 +241,7 @@ describe('send slots', () => {
         expect(mostInASecond(arrivals)).toBeLessThanOrEqual(5);
         await cleanUp();
       }),
-      { numRuns: runsOf(80) },
+      { numRuns: runsOf(isOnServer() ? 4 : 80) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { closing, dayOf, daysOf, limitOf, resumeAfter, startOfDay, untilMidnight
 import { HttpAgent } from '../../src/lib/http.ts';
 import { SteppingClock } from '../clocks.ts';
 import fc, { runsOf } from '../property.ts';
+import { isOnServer } from '../state/engines.ts';
 import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { destinationAt } from './fixtures.ts';
 
@@ -141,7 +142,7 @@ describe('the daily count', () => {
           await store.close();
         },
       ),
-      { numRuns: runsOf(40) },
+      { numRuns: runsOf(isOnServer() ? 3 : 40) },
     );
   });
 
@@ -218,7 +219,7 @@ describe('the daily count', () => {
           await cleanUp();
         },
       ),
-      { numRuns: runsOf(30) },
+      { numRuns: runsOf(isOnServer() ? 3 : 30) },
     );
   });
 });

@@ -19,6 +19,9 @@ export function stateFor(folder: string): { readonly database?: StateDatabase } 
   return server === undefined ? {} : { database: { ...server, schema: schemaOf(folder) } };
 }
 
+/** Whether the states are on a server, where each statement takes many times as long as in a folder. */
+export const isOnServer = (): boolean => inject('stateServer') !== undefined;
+
 /** Deletes the state of a folder from the server. */
 export async function dropState(folder: string): Promise<void> {
   const server = inject('stateServer');
