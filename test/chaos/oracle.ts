@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Home, JobResult } from '../journey/home.ts';
+import type { Home, JobResult, State } from '../journey/home.ts';
 import { busiestWindow, type Ended, type World } from '../journey/world.ts';
 import type { Control, Seen } from './control.ts';
 import type { Upstream } from './upstream.ts';
@@ -8,7 +8,7 @@ import type { Upstream } from './upstream.ts';
 export interface Watched {
   readonly world: World;
   readonly control: Control;
-  readonly home: Home;
+  readonly home: Pick<Home, 'syncHere'> & { state(): State | Promise<State> };
   readonly instance: string;
   readonly upstream: Upstream;
   /** The daily allowance in the config. */
@@ -62,7 +62,7 @@ export class Oracle {
     expect(text === null || upstream.finished.has(version), '1: what is shown was read to the end').toBe(true);
     expect(version, '3: what is shown is not older than before').toBeGreaterThanOrEqual(this.#shown);
     this.#shown = version;
-    this.#readOutbox();
+    await this.#readOutbox();
     return version;
   }
 
@@ -93,13 +93,13 @@ export class Oracle {
     const readable = upstream.has;
     const last = await home.syncHere();
     // A payload that failed before may have to wait for its next attempt.
-    const owes = () => home.state().outbox.some(({ state }) => state === 'owed');
-    while (owes()) await home.syncHere();
+    const owes = async () => (await home.state()).outbox.some(({ state }) => state === 'owed');
+    while (await owes()) await home.syncHere();
     const shown = await this.ended(last);
     if (readable) expect({ code: last.code, shown }).toEqual({ code: 0, shown: upstream.version });
     else expect(last.jobs).toMatchObject([{ state: 'failed' }]);
     expect(shown, '2: what was owed is shown').toBeGreaterThanOrEqual(this.#owed);
-    const { runs, outbox, leases } = home.state();
+    const { runs, outbox, leases } = await home.state();
     expect(outbox.filter(({ state }) => state === 'owed' || state === 'dead')).toEqual([]);
     expect(runs.filter(({ state }) => state === 'running' || state === 'owed')).toEqual([]);
     expect(leases).toEqual([]);
@@ -128,7 +128,7 @@ export class Oracle {
     for (const seen of Map.groupBy(uploads, ({ time }) => easternDay(time)).values()) {
       expect(seen.length, '4: a day').toBeLessThanOrEqual(allowance);
     }
-    const paid = home.state().quota.reduce((sum, { used }) => sum + used, 0);
+    const paid = (await home.state()).quota.reduce((sum, { used }) => sum + used, 0);
     expect(paid, '4: every request was counted').toBeGreaterThanOrEqual(uploads.length);
   }
 
@@ -136,9 +136,9 @@ export class Oracle {
     return this.#watched.control.uploads(this.#watched.instance);
   }
 
-  #readOutbox(): void {
+  async #readOutbox(): Promise<void> {
     const { home, upstream } = this.#watched;
-    for (const { sha256, state } of home.state().outbox) {
+    for (const { sha256, state } of (await home.state()).outbox) {
       const version = upstream.versionOfHash(sha256);
       expect(version, '1: only complete versions are owed').toBeDefined();
       expect(upstream.finished).toContain(version);
@@ -150,6 +150,6 @@ export class Oracle {
 const eastern = new Intl.DateTimeFormat('sv', { timeZone: 'America/New_York', dateStyle: 'short' });
 
 /** The date (YYYY-MM-DD) of a time in New York. */
-function easternDay(time: string): string {
+export function easternDay(time: string): string {
   return eastern.format(new Date(time));
 }

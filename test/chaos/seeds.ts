@@ -11,6 +11,12 @@ export const seeds: readonly number[] =
     ? [numberIn(one) ?? Math.floor(Date.now() / dayMs)]
     : Array.from({ length: numberIn(many) ?? 1 }, (_, i) => i + 1);
 
+/** Whether more is wanted than a test run that nobody waits for. */
+export const isOnRequest = (many ?? one ?? '') !== '';
+
+/** Like {@link seeds}, but two a day, for matrices of which a day's test run can test only a few points. */
+export const seedPairs: readonly number[] = isOnRequest ? seeds : seeds.flatMap((day) => [2 * day, 2 * day + 1]);
+
 /** An integer from 1; undefined for anything else. */
 function numberIn(text: string | undefined): number | undefined {
   const number = Math.trunc(Number(text));
