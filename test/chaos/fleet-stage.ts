@@ -66,7 +66,7 @@ export class FleetStage {
     for (let nth = 0; nth < jobs; nth++) targets[`job${nth}`] = await theatre.world.instance('csv');
     const job = { source: 'api', query: '/rows.csv', format: 'csv', schedule: '0 0 1 1 *' };
     const file = await home.config({
-      state: `postgres://${user}:${password}@${host}:${port}/${database}?schema=${schema}`,
+      state: `postgres://${user}:${password}@${host}:${port}/${database}?schema=${schema}&sslmode=disable`,
       timezone: 'UTC',
       destinations: { main: { url: await via(theatre.world.url), api_key: adminKey, requests_per_day: allowance } },
       sources: { api: { connector: 'simple_rest', url: await via(upstream.url) } },
@@ -217,8 +217,7 @@ interface Life {
 
 export const allowance = 10_000;
 
-/** The environment that each process needs. */
-export const env = { SLUICE_KEY: 'key-for-logins-'.repeat(3) };
+const env = { SLUICE_KEY: 'key-for-logins-'.repeat(3) };
 
 export function isDead({ child }: Running): boolean {
   return child.exitCode !== null || child.signalCode !== null;

@@ -10,7 +10,7 @@ import { openTheatre, type Theatre } from './stage.ts';
 const scope = forSuite();
 let theatre: Theatre;
 const hourMs = 3_600_000;
-/** A run that nobody waits for tests all of a seed's steps. */
+/** On request, all of a seed's steps are tested. */
 const timeout = 1_800_000;
 const first = (count: number) => (isOnRequest ? undefined : count);
 /** Changes and events that don't belong to a run. */

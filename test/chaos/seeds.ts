@@ -11,7 +11,7 @@ export const seeds: readonly number[] =
     ? [numberIn(one) ?? Math.floor(Date.now() / dayMs)]
     : Array.from({ length: numberIn(many) ?? 1 }, (_, i) => i + 1);
 
-/** Whether more is wanted than a test run that nobody waits for. */
+/** Whether seeds were requested. If so, a test may take much longer. */
 export const isOnRequest = (many ?? one ?? '') !== '';
 
 /** Like {@link seeds}, but two a day, for matrices of which a day's test run can test only a few points. */
