@@ -1,9 +1,11 @@
 import type { Guards } from '../config/config.ts';
 import { countOf, countText } from '../lib/count-text.ts';
+import { excerpt } from '../lib/redact.ts';
 import { spanText } from '../lib/span.ts';
 import { instantText } from '../lib/time-text.ts';
 import type { Counted } from './guard-counters.ts';
 import type { GuardFailure } from './guard-finding.ts';
+import { maxUniqueRows } from './unique-rows.ts';
 
 /** The figures from a finished extract that guards check. */
 export interface Result {
@@ -33,6 +35,7 @@ export function checkGuards(guards: Guards, result: Result, last: LastGood | und
     isEmpty ? undefined : change(guards, result, last),
     missingColumns(guards, result.columns),
     ...(isEmpty ? [] : nulls(guards, result)),
+    unique(guards, result),
     isEmpty ? undefined : newest(guards, result),
     bounds('bytes', guards.bytes, result.bytes),
   ];
@@ -73,10 +76,15 @@ function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefi
 
 /** Columns that the columns guard or a cell guard requires but that are missing from `columns`. */
 export function missingColumns(
-  { columns: asked = [], nulls, newest }: Guards,
+  { columns: asked = [], nulls, newest, unique: key = [] }: Guards,
   columns: readonly string[],
 ): GuardFailure | undefined {
-  const wanted = new Set([...asked, ...(nulls?.keys() ?? []), ...(newest === undefined ? [] : [newest.column])]);
+  const wanted = new Set([
+    ...asked,
+    ...(nulls?.keys() ?? []),
+    ...key,
+    ...(newest === undefined ? [] : [newest.column]),
+  ]);
   const absent = [...wanted].filter((name) => !columns.includes(name));
   if (absent.length === 0) return undefined;
   return {
@@ -100,6 +108,26 @@ function nulls({ nulls: allowed = new Map() }: Guards, { rows, columns, counted 
       },
     ];
   });
+}
+
+function unique({ unique: key }: Guards, { rows, counted }: Result): GuardFailure | undefined {
+  const repeats = counted?.repeats;
+  if (key === undefined || repeats === undefined || repeats.rows === 0) return undefined;
+  const names = key.join(', ');
+  if (repeats.rows === undefined) {
+    return {
+      guard: 'unique',
+      message: `The result has too many rows to check whether ${names} is unique`,
+      seen: countOf(rows, 'row'),
+      allowed: `at most ${countOf(maxUniqueRows, 'row')}`,
+    };
+  }
+  return {
+    guard: 'unique',
+    message: `Rows repeat the ${names} of an earlier row; records may have moved between pages during the read`,
+    seen: `${countText(repeats.rows)} of ${countOf(rows, 'row')}, such as ${excerpt(repeats.example ?? '', 60)}`,
+    allowed: 'each value once',
+  };
 }
 
 function newest({ newest: asked }: Guards, { columns, counted, at }: Result): GuardFailure | undefined {

@@ -2,6 +2,7 @@ import type { Guards, Job } from '../config/config.ts';
 import { type Batch, type Cells, cellText, storedRow } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 import { NewestTime } from './newest-time.ts';
+import { type Repeats, UniqueRows } from './unique-rows.ts';
 
 /** What was counted in a result's rows. */
 export interface Counted {
@@ -9,6 +10,8 @@ export interface Counted {
   readonly missing: ReadonlyMap<string, number>;
   /** The newest date or time in epoch milliseconds; absent if the column has none. */
   readonly newest?: number;
+  /** Rows that repeat an earlier row, if a guard checks that. */
+  readonly repeats?: Repeats;
 }
 
 /**
@@ -18,22 +21,25 @@ export interface Counted {
 export class GuardCounters {
   readonly #guards: Guards;
   readonly #newest: NewestTime;
+  readonly #unique: UniqueRows | undefined;
   readonly #missing = new Map<string, number>();
 
   /** `timezone`: the time zone of dates and times that don't name one. `now`: the run's start in epoch milliseconds. */
   constructor(guards: Guards, { timezone, now }: { timezone: string; now: number }) {
     this.#guards = guards;
     this.#newest = new NewestTime({ timezone, now });
+    this.#unique = guards.unique === undefined ? undefined : new UniqueRows(guards.unique);
   }
 
   /** Counters for one run of a job; undefined if its guards need no cells. */
   static of({ guards = {}, extract }: Pick<Job, 'guards' | 'extract'>, now: number): GuardCounters | undefined {
-    const { nulls, newest } = guards;
-    const isWanted = newest !== undefined || (nulls !== undefined && nulls.size > 0);
+    const { nulls, newest, unique } = guards;
+    const isWanted = newest !== undefined || unique !== undefined || (nulls !== undefined && nulls.size > 0);
     return isWanted ? new GuardCounters(guards, { timezone: extract?.timezone ?? 'UTC', now }) : undefined;
   }
 
   take(batch: Batch): void {
+    this.#unique?.take(batch);
     for (const [c, column] of batch.columns.entries()) {
       const cells = batch.cells[c]!;
       if (this.#guards.nulls?.has(column.name)) {
@@ -45,7 +51,8 @@ export class GuardCounters {
 
   counted(): Counted {
     const newest = this.#newest.instant();
-    return { missing: this.#missing, newest };
+    const repeats = this.#unique?.repeats();
+    return { missing: this.#missing, newest, ...(repeats === undefined ? {} : { repeats }) };
   }
 
   #look(batch: Batch, cells: Cells, { type }: Column): void {

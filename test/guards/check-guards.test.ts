@@ -308,3 +308,39 @@ describe('shares', () => {
 it('an empty result must have an allowed size', () => {
   expect(found({ bytes: { minimum: 2 } }, { rows: 0, bytes: 1 })).toEqual([['bytes', '1 byte']]);
 });
+
+describe('rows that must be unique', () => {
+  const columns: Column[] = [
+    { name: 'id', type: 'integer' },
+    { name: 'part', type: 'text' },
+  ];
+  const repeatsIn = (unique: readonly string[], batches: readonly Batch[]) => {
+    const counters = GuardCounters.of({ guards: { unique } }, noon)!;
+    for (const batch of batches) counters.take(batch);
+    return counters.counted().repeats!;
+  };
+  const rows = (...values: Value[][]) => batchOf(columns, values);
+
+  it('are counted if they repeat an earlier row, in any batch', () => {
+    const batches = [rows(['1', 'a'], ['2', 'a']), rows(['1', 'b'], ['1', 'a'], [null, 'x'], [null, 'y'])];
+    expect(repeatsIn(['id'], batches)).toEqual({ rows: 3, example: '1' });
+    expect(repeatsIn(['id', 'part'], batches)).toEqual({ rows: 1, example: '1, a' });
+    expect(repeatsIn(['gone'], batches)).toEqual({ rows: 0 });
+  });
+
+  it('are told apart in large results', () => {
+    const many = Array.from({ length: 5000 }, (_, i) => [String(i), 'x']);
+    expect(repeatsIn(['id'], [rows(...many)])).toEqual({ rows: 0 });
+    expect(repeatsIn(['id'], [rows(...many), rows(...many.slice(10, 20))])).toEqual({ rows: 10, example: '10' });
+  });
+
+  it('fail the guard if they repeat, are too many to check, or lack the column', () => {
+    const unique = ['id'];
+    const of = (repeats: { rows: number | undefined; example?: string }) =>
+      found({ unique }, { counted: { missing: new Map(), repeats } });
+    expect(of({ rows: 0 })).toEqual([]);
+    expect(of({ rows: 2, example: '11' })).toEqual([['unique', '2 of 200 rows, such as 11']]);
+    expect(of({ rows: undefined })).toEqual([['unique', '200 rows']]);
+    expect(found({ unique: ['gone'] }, {})).toEqual([['columns', 'id, day']]);
+  });
+});

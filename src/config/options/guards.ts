@@ -52,6 +52,10 @@ export const guardOptions = {
     }),
     { read: readParts },
   ),
+  unique: option.schema<readonly string[] | false | undefined>(orFalse({ type: 'array', items: column, minItems: 1 }), {
+    about: 'Columns whose values together must be different in each row. Up to 1,000,000 rows can be checked.',
+    example: ['id'],
+  }),
   newest: groupOrFalse(
     {
       column: option.schema<string>(column, { required: true, about: 'A date or time column.' }),

@@ -22,7 +22,7 @@ export type ColumnsAnswer = { readonly message: string } | { readonly problem: P
 export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
   if (!enabled || extract?.source.connector.columnsFirst !== true) return false;
   const { transforms, write, query, source } = extract;
-  const isGuarded = [guards.columns, guards.nulls, guards.newest].some((guard) => guard !== undefined);
+  const isGuarded = [guards.columns, guards.nulls, guards.unique, guards.newest].some((guard) => guard !== undefined);
   const hasCursor = source.connector.givesOnlyNewBy?.(query) !== undefined;
   return transforms.length > 0 || write !== undefined || hasCursor || isGuarded;
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
+import { rowFingerprint } from '../../lib/row-fingerprint.ts';
 import { type Batch, cellText } from '../../sdk/batch.ts';
 import { columnIndex } from '../columns.ts';
 import { keepRows } from '../stored.ts';
@@ -43,7 +43,8 @@ export default defineTransform<Given | null>({
     const most = given?.max_rows ?? defaultMaxRows;
     const seen = new Set<string>();
     const isNew = (batch: Batch, stored: number): boolean => {
-      const key = fingerprint(indexes.map((c) => cellText(batch.cells[c]!, batch.columns[c]!.type, stored)));
+      const cells = indexes.map((c) => cellText(batch.cells[c]!, batch.columns[c]!.type, stored));
+      const key = rowFingerprint(cells).toString('latin1');
       if (seen.has(key)) return false;
       if (seen.size === most) throw tooMany(most);
       seen.add(key);
@@ -52,15 +53,6 @@ export default defineTransform<Given | null>({
     return { columns, apply: (batch) => keepRows(batch, (stored) => isNew(batch, stored)) };
   },
 });
-
-/**
- * Returns a hash of 16 bytes, so that a collision is practically impossible. The hash includes the length of each cell,
- * so that different cells never look like the same text.
- */
-function fingerprint(cells: readonly (string | null)[]): string {
-  const text = cells.map((cell) => (cell === null ? '-' : `${cell.length}:${cell}`)).join('');
-  return createHash('sha256').update(text, 'utf16le').digest('latin1').slice(0, 16);
-}
 
 function tooMany(most: number): Problem {
   return new Problem({
