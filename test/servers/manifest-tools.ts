@@ -1,15 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cached, runTool } from './fetch.ts';
+import { hasVenv, venvOf } from './python-venv.ts';
 import { findProgram } from './server.ts';
 
 /** Go verifies the module and its dependencies with its checksum database. */
 const helmVersion = 'v3.22.0';
 /** The oldest Go that downloads the Go version that a module asks for. */
 const minGo = [1, 21] as const;
-const requirements = new URL('python/manifests.txt', import.meta.url).pathname;
 
 /** The tools that read deployment files. */
 export interface ManifestTools {
@@ -32,25 +30,9 @@ function hasGo(): boolean {
   return Number(major) > minGo[0] || Number(minor) >= minGo[1];
 }
 
-function hasVenv(): boolean {
-  try {
-    execFileSync('python3', ['-c', 'import venv, ensurepip'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns the tools. Fetches them on first use, which takes minutes, because Helm is compiled. */
 export async function manifestTools(): Promise<ManifestTools> {
-  const python = await cached(
-    `manifests-${createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)}`,
-    async (folder) => {
-      await runTool('python3', ['-m', 'venv', '--copies', folder]);
-      const flags = ['install', '--quiet', '--require-hashes', '--only-binary', ':all:', '--requirement', requirements];
-      await runTool(join(folder, 'bin/python3'), ['-m', 'pip', ...flags]);
-    },
-  );
+  const python = await venvOf('manifests');
   const bin = await cached(`helm-${helmVersion}`, async (folder) => {
     await runTool('env', [`GOBIN=${folder}`, findGo()!, 'install', `helm.sh/helm/v3/cmd/helm@${helmVersion}`]);
   });

@@ -1,0 +1,80 @@
+"""Serves 47 rows with Django REST framework at /drf and with flask-smorest at /smorest."""
+
+import sys
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import django
+import flask_smorest
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.urls import path
+from flask import Flask
+from flask.views import MethodView
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+
+ROWS = [{"id": n, "big": 10**20 + n, "text": 'é "%d"' % n} for n in range(1, 48)]
+
+settings.configure(
+    ALLOWED_HOSTS=["*"],
+    ROOT_URLCONF=__name__,
+    SECRET_KEY="only for tests",
+    REST_FRAMEWORK={"UNAUTHENTICATED_USER": None, "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"]},
+)
+django.setup()
+
+from rest_framework.generics import ListAPIView  # noqa: E402
+from rest_framework.pagination import PageNumberPagination  # noqa: E402
+from rest_framework.serializers import BaseSerializer  # noqa: E402
+
+
+class Pages(PageNumberPagination):
+    page_size = 10
+
+
+class Plain(BaseSerializer):
+    def to_representation(self, instance):
+        return instance
+
+
+class Items(ListAPIView):
+    authentication_classes = []
+    pagination_class = Pages
+    serializer_class = Plain
+
+    def get_queryset(self):
+        return ROWS
+
+
+urlpatterns = [path("drf/items/", Items.as_view())]
+
+smorest = Flask(__name__)
+smorest.config.update(API_TITLE="rows", API_VERSION="1", OPENAPI_VERSION="3.0.2")
+blueprint = flask_smorest.Blueprint("items", __name__)
+
+
+@blueprint.route("/items/")
+class SmorestItems(MethodView):
+    @blueprint.response(200)
+    @blueprint.paginate(flask_smorest.Page)
+    def get(self):
+        return ROWS
+
+
+flask_smorest.Api(smorest).register_blueprint(blueprint)
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+drf = get_wsgi_application()
+
+
+def application(environ, start):
+    if environ["PATH_INFO"].startswith("/drf/"):
+        return drf(environ, start)
+    return DispatcherMiddleware(Flask("none"), {"/smorest": smorest})(environ, start)
+
+
+make_server("127.0.0.1", int(sys.argv[1]), application, handler_class=Quiet).serve_forever()
