@@ -15,7 +15,7 @@ import { postgresBreaks } from './broken/postgres-breaks.ts';
 const rows = 40_000;
 /** Rows of the previous run. */
 const older = 10;
-const certificates = makeCertificates(['IP:127.0.0.1']);
+const certificates = makeCertificates(['IP:127.0.0.1'], { type: 'rsa' });
 
 interface Kind {
   readonly server: ServerKind;
