@@ -71,7 +71,9 @@ export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
     family: 'job',
     message: `The vendor issued no token for the "${name}" login; the login is still valid`,
     seen: seenOf(refusal),
-    next: 'wait for the next run, which tries again; if this persists, check the app that is registered with the vendor',
+    next:
+      refusal.next ??
+      'wait for the next run, which tries again; if this persists, check the app that is registered with the vendor',
   });
 }
 

@@ -11,7 +11,8 @@ interface RefusalOptions {
   readonly status: number;
   readonly meaning: RefusalReason;
   readonly isOfLogin?: boolean;
-  readonly clockAhead?: number;
+  readonly clockAhead?: number | undefined;
+  readonly next?: string;
 }
 
 /** A permanent error response from a token endpoint. */
@@ -23,6 +24,8 @@ export class TokenRefusal extends Error {
   readonly isOfLogin: boolean;
   /** How far the vendor's clock is ahead of ours, in milliseconds; undefined if the response had no date. */
   readonly clockAhead: number | undefined;
+  /** How to fix the config, if the response shows it. */
+  readonly next: string | undefined;
 
   constructor(given: RefusalOptions) {
     super(given.said);
@@ -32,6 +35,7 @@ export class TokenRefusal extends Error {
     this.meaning = given.meaning;
     this.isOfLogin = given.isOfLogin ?? false;
     this.clockAhead = given.clockAhead;
+    this.next = given.next;
   }
 }
 

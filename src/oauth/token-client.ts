@@ -1,6 +1,7 @@
 import type { Login } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HttpAgent } from '../lib/http.ts';
+import { registerSecret, retireSecret } from '../lib/redact.ts';
 import { makeAssertion } from './assertion.ts';
 import { type DeviceCode, readDeviceCode } from './device-code.ts';
 import { TokenRefusal } from './refusal.ts';
@@ -19,6 +20,7 @@ export interface TokenClientOptions {
 const clockToleranceMs = 10_000;
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const jwtClient = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /**
  * A vendor's token endpoint, with one method per grant: requests according to the RFCs, in the vendor's dialect. All
@@ -88,19 +90,15 @@ export class TokenClient {
    * request, so both contain them.
    */
   async #byAssertion(scope: Form): Promise<TokenResponse> {
-    const { login, folder, clock } = this.#options;
+    const { login, folder } = this.#options;
     const { description } = login;
     const claims = { ...scope, ...description.assertion?.claims };
-    const own = { algorithm: 'RS256' as const, ...description.assertion, claims };
-    const signed = (now: number) =>
-      makeAssertion({ ...login, description: { ...description, assertion: own } }, { folder, now });
-    try {
-      return await this.#ask(jwtBearer, { assertion: await signed(clock.now()), ...scope });
-    } catch (thrown) {
-      const ahead = thrown instanceof TokenRefusal ? (thrown.clockAhead ?? 0) : 0;
-      if (Math.abs(ahead) < clockToleranceMs) throw thrown;
-      return this.#ask(jwtBearer, { assertion: await signed(clock.now() + ahead), ...scope });
-    }
+    const own = { ...description.assertion, claims };
+    const signer = { ...login, description: { ...description, assertion: own } };
+    return this.#ask(jwtBearer, async (now) => ({
+      assertion: await makeAssertion(signer, { folder, now, purpose: 'grant' }),
+      ...scope,
+    }));
   }
 
   /** Exchanges a short-lived token for a long-lived one, with a second call to the token endpoint. */
@@ -111,35 +109,79 @@ export class TokenClient {
 
   async #ask(
     grantType: string,
-    form: Form,
+    form: Form | SignedForm,
     address = this.#options.login.description.token_url,
   ): Promise<TokenResponse> {
     const askedAt = this.#options.clock.now();
-    const fields = await this.#send(address, { ...form, grant_type: grantType }, 'token');
+    const typed = { grant_type: grantType };
+    const whole: Form | SignedForm =
+      typeof form === 'function' ? async (now) => ({ ...(await form(now)), ...typed }) : { ...form, ...typed };
+    const fields = await this.#send(address, whole, 'token');
     return readTokenResponse(fields, this.#options.login.description, askedAt)!;
   }
 
-  async #send(address: string, form: Form, wanted: ExpectedAnswer): Promise<Fields> {
-    const { login, agent, clock } = this.#options;
+  /**
+   * Sends a form. If the form is signed, the vendor refuses it, and the clocks differ, signs it again with the vendor's
+   * time and repeats the request.
+   */
+  async #send(address: string, form: Form | SignedForm, wanted: ExpectedAnswer): Promise<Fields> {
+    const { login, clock } = this.#options;
+    const isSigned = typeof form === 'function' || login.description.client_authentication === 'private_key_jwt';
+    const attempt = async (now: number) =>
+      this.#sendOnce(address, typeof form === 'function' ? await form(now) : form, { wanted, now });
+    try {
+      return await attempt(clock.now());
+    } catch (thrown) {
+      const ahead = isSigned && thrown instanceof TokenRefusal ? (thrown.clockAhead ?? 0) : 0;
+      if (Math.abs(ahead) < clockToleranceMs) throw thrown;
+      return attempt(clock.now() + ahead);
+    }
+  }
+
+  async #sendOnce(address: string, form: Form, given: { wanted: ExpectedAnswer; now: number }): Promise<Fields> {
+    const { login, agent, clock, folder } = this.#options;
+    const { wanted } = given;
     const fields = new URLSearchParams(form);
-    const headers = { 'user-agent': 'sluice', ...authenticate(login, fields) };
+    const headers = { 'user-agent': 'sluice', ...(await authenticate(login, fields, { folder, now: given.now })) };
     const { token_request: _, token_method: __, ...plain } = login.description;
     const description = wanted === 'token' ? login.description : { ...plain, token_parameters: {} };
-    const now = () => clock.now();
-    return callTokenEndpoint(address, { headers, fields }, { agent, description, now, wanted });
+    // A vendor that repeats the request in its error must not put a valid assertion into our messages.
+    const assertions = ['assertion', 'client_assertion'].map((name) => fields.get(name) ?? '');
+    for (const assertion of assertions) registerSecret(assertion);
+    try {
+      return await callTokenEndpoint(
+        address,
+        { headers, fields },
+        { agent, description, now: () => clock.now(), wanted },
+      );
+    } finally {
+      for (const assertion of assertions) retireSecret(assertion);
+    }
   }
 }
 
 /**
- * Adds the client ID and secret according to RFC 6749 section 2.3.1: form-encoded in a Basic header, or as fields of
- * the body. Without a secret, adds only the ID. A secret that is used for signing is never sent.
+ * Identifies the app as its description says (see `ClientAuthentication`). Without a secret, adds only the ID. A secret
+ * that is used for signing is never sent.
  */
-function authenticate(login: Login, body: URLSearchParams): { authorization?: string } {
+async function authenticate(
+  login: Login,
+  body: URLSearchParams,
+  given: { readonly folder: string; readonly now: number },
+): Promise<{ authorization?: string }> {
   const { clientId, clientSecret, description, grant } = login;
-  const isSigner = grant === 'jwt_bearer' && description.assertion?.algorithm === 'HS256';
+  const { client_authentication: method = 'body', assertion } = description;
+  if (method === 'private_key_jwt') {
+    if (clientId !== '') body.set('client_id', clientId);
+    body.set('client_assertion_type', jwtClient);
+    body.set('client_assertion', await makeAssertion(login, { ...given, purpose: 'client' }));
+    return {};
+  }
+  const isSigner = grant === 'jwt_bearer' && assertion?.algorithm === 'HS256';
   if (clientId === '' || isSigner) return {};
-  if (description.client_authentication === 'basic' && clientSecret !== undefined) {
-    const pair = `${formText(clientId)}:${formText(clientSecret)}`;
+  if (method !== 'body' && clientSecret !== undefined) {
+    const encoded = method === 'basic_plain' ? (text: string) => text : formText;
+    const pair = `${encoded(clientId)}:${encoded(clientSecret)}`;
     return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
   }
   body.set('client_id', clientId);
@@ -150,6 +192,8 @@ function authenticate(login: Login, body: URLSearchParams): { authorization?: st
 const formText = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
 type Form = Readonly<Record<string, string>>;
+/** A form with a signature that is valid at this time, in milliseconds. */
+type SignedForm = (now: number) => Promise<Form>;
 type Fields = Readonly<Record<string, unknown>>;
 type Exchange = NonNullable<Login['description']['exchange']>;
 

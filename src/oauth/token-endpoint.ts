@@ -1,5 +1,6 @@
 import { type HttpAgent, type HttpAnswer, sendRequest } from '../lib/http.ts';
 import { passingAnswer } from '../lib/passing-answer.ts';
+import { excerpt } from '../lib/redact.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 import { readRefusal, TokenRefusal, unreachable } from './refusal.ts';
 
@@ -93,6 +94,9 @@ function readAnswer(
   if (wanted === 'nothing' && status < 300) return {};
   const fields = fieldsOf(text);
   if (status < 300 && wanted !== 'nothing' && typeof fields?.[fieldOf[wanted]] === 'string') return fields;
+  if (status >= 300 && status < 400) throw redirected(answer);
+  if (fields !== undefined && status < 300 && wanted === 'token' && isOtherAnswer(fields))
+    throw tokenless(fields, status);
   if (fields === undefined || (status < 300 && !('error' in fields))) throw odd(host, answer);
   const clockAhead = clockAheadOf(headers.date, now());
   throw readRefusal(fields, { status, description, clockAhead });
@@ -106,6 +110,34 @@ function fieldsOf(text: string): Fields | undefined {
   } catch {
     return /^\s*\w+=[^<>\s]*$/.test(text) ? Object.fromEntries(new URLSearchParams(text.trim())) : undefined;
   }
+}
+
+/** A redirect isn't followed, because the request contains secrets. */
+function redirected({ status, headers }: HttpAnswer): TokenRefusal {
+  const to = excerpt(headers.location ?? 'an unknown URL', 200);
+  return new TokenRefusal({
+    error: `status ${status}`,
+    said: `redirected to ${to}`,
+    status,
+    meaning: 'unknown',
+    next: 'set `token_url` to the URL of the token endpoint itself: requests with secrets do not follow redirects',
+  });
+}
+
+/** Whether the response is a JSON object with other fields than the standard's. */
+function isOtherAnswer(fields: Fields): boolean {
+  return Object.keys(fields).length > 0 && !('error' in fields) && !('access_token' in fields);
+}
+
+/** Shows only the names of the fields, because their values may be secrets. */
+function tokenless(fields: Fields, status: number): TokenRefusal {
+  return new TokenRefusal({
+    error: `status ${status}`,
+    said: `no access_token, but these fields: ${excerpt(Object.keys(fields).join(', '), 200)}`,
+    status,
+    meaning: 'unknown',
+    next: 'check `token_url`; with simple_rest, `auth: {kind: login_call}` reads a token from any place in a response (`token_path`)',
+  });
 }
 
 function odd(host: string, { status, headers, text }: HttpAnswer): Error {

@@ -45,12 +45,13 @@ export function readTokenResponse(
 }
 
 /**
- * Without a lifetime, a token doesn't expire, unless the description says otherwise; zero means that it has expired.
+ * Without a lifetime, a token doesn't expire, unless the description says otherwise. Zero counts as no lifetime, because
+ * otherwise each request would need a new token.
  */
 function lifetimeOf(answer: Fields, { lifetime_field, lifetime_seconds }: OAuthDescription): number | undefined {
   const said = answer[lifetime_field ?? 'expires_in'];
   const seconds = typeof said === 'string' && /^\d+(\.\d+)?$/.test(said) ? Number(said) : said;
-  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : lifetime_seconds;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : lifetime_seconds;
 }
 
 /**

@@ -7,6 +7,28 @@
 export type GrantKind = 'authorization_code' | 'client_credentials' | 'jwt_bearer' | 'password';
 
 /**
+ * How a token request identifies the app: with its ID and secret in the body, or in a Basic header, form-encoded (RFC
+ * 6749, 2.3.1) or unencoded, which many servers require; or with an assertion signed with its private key (RFC 7523,
+ * 2.2).
+ */
+export type ClientAuthentication = 'body' | 'basic' | 'basic_plain' | 'private_key_jwt';
+
+/** The signature of an assertion (RFC 7518, 3.1). HS256 signs with the app's secret, the others with a private key. */
+export const assertionAlgorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'HS256',
+] as const;
+export type AssertionAlgorithm = (typeof assertionAlgorithms)[number];
+
+/**
  * The device flow: a person enters a code on the vendor's page, on any machine (RFC 8628). Vendors that offered this
  * flow before the RFC use other names. If a property is absent, the standard name applies.
  */
@@ -49,8 +71,8 @@ export interface OAuthDescription {
   readonly token_parameters?: Readonly<Record<string, string>>;
   /** How the token request sends its fields; default: in a form body. */
   readonly token_request?: 'form' | 'json' | 'query';
-  /** How the token request sends the client ID and secret; default: in the body. */
-  readonly client_authentication?: 'body' | 'basic';
+  /** How the token request identifies the app; default: `body`. */
+  readonly client_authentication?: ClientAuthentication;
   /** The HTTP method for token requests; default: POST. */
   readonly token_method?: 'POST' | 'GET';
   /**
@@ -72,9 +94,12 @@ export interface OAuthDescription {
   readonly exchange?: { readonly parameters: Readonly<Record<string, string>>; readonly token_parameter: string };
   /** Fields in the token response that the connector needs later, such as `instance_url`. */
   readonly keep?: readonly string[];
-  /** For `jwt_bearer`: how to sign the assertion, and its claims in addition to the issuer, audience and times. */
+  /**
+   * For `jwt_bearer` and `private_key_jwt`: how to sign assertions, and the claims of `jwt_bearer` in addition to the
+   * issuer, audience and times.
+   */
   readonly assertion?: {
-    readonly algorithm: 'RS256' | 'HS256';
+    readonly algorithm?: AssertionAlgorithm;
     readonly audience?: string;
     readonly claims?: Readonly<Record<string, string>>;
     readonly lifetime_seconds?: number;

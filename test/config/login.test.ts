@@ -54,9 +54,10 @@ const vendor = defineConnector({
     revoke: address('revoke'),
     device: address('device'),
     symmetric: option.boolean({ about: 'Signs with the secret.', default: false }),
+    signed: option.boolean({ about: 'Identifies the app with its key.', default: false }),
   },
   query: {},
-  oauth: ({ token, authorize, refresh, revoke, device, symmetric }) => ({
+  oauth: ({ token, authorize, refresh, revoke, device, symmetric, signed }) => ({
     grants: ['authorization_code', 'client_credentials', 'jwt_bearer', 'password'],
     token_url: token,
     authorize_url: authorize,
@@ -65,6 +66,7 @@ const vendor = defineConnector({
     device: { url: device },
     refresh: 'static',
     ...(symmetric ? { assertion: { algorithm: 'HS256' as const } } : {}),
+    ...(signed ? { client_authentication: 'private_key_jwt' as const } : {}),
   }),
   ...nothing,
 });
@@ -127,6 +129,18 @@ describe("a source's login", () => {
   it('uses the jwt_bearer grant if an account file is set', async () => {
     const { config } = await sourcesOf({ a: { connector: 'shop', login: { account_file: 'key.json' } } });
     expect(config?.sources.get('a')?.login?.grant).toBe('jwt_bearer');
+  });
+
+  it.each([
+    ['client_credentials', ['client_id', 'private_key']],
+    ['authorization_code', ['client_id', 'private_key']],
+    ['password', ['client_id', 'private_key', 'username', 'password']],
+    ['jwt_bearer', ['client_id', 'private_key']],
+  ])('requires the key instead of a secret if the app identifies itself with it: %s', async (grant, names) => {
+    const { problems } = await sourcesOf({ a: { connector: 'vendor', signed: true, login: { grant } } });
+    expect(problems.map(({ message }) => /"(\w+)" is missing/.exec(message)?.[1])).toEqual(names);
+    const login = { grant, client_id: 'me', private_key: 'key of the app', username: 'u', password: 'p' };
+    expect((await sourcesOf({ a: { connector: 'vendor', signed: true, login } })).problems).toEqual([]);
   });
 
   it('is reported as missing if the connector requires one', async () => {

@@ -8,7 +8,7 @@ import { authorize } from '../../src/oauth/authorize.ts';
 import { Consent } from '../../src/oauth/consent.ts';
 import { needsPerson, reportLogins } from '../../src/oauth/report.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
-import { folderForTest, openDesk, personLogin } from './rig.ts';
+import { folderForTest, openDesk, opens, personLogin, vendorForTest } from './rig.ts';
 import { type Answer, type Heard, tokenAddress } from './token-address.ts';
 
 const good: Answer = { body: { access_token: 'the-token', token_type: 'bearer', expires_in: 3600 } };
@@ -50,6 +50,14 @@ describe('a token request', () => {
     });
   });
 
+  it('contains unencoded credentials if the vendor does not decode them', async () => {
+    const { url, heard } = await tokenAddress(good);
+    await askFor(loginOf(url, { client_authentication: 'basic_plain' }));
+    const pair = Buffer.from(heard[0]!.authorization!.replace('Basic ', ''), 'base64').toString();
+    expect(pair).toBe('the id:the+secret/');
+    expect(heard[0]!.body).not.toContain('secret');
+  });
+
   it('can be JSON, or a GET request with all parameters in the query', async () => {
     const json = await tokenAddress(good);
     await askFor(loginOf(json.url, { token_request: 'json' }));
@@ -87,6 +95,54 @@ describe('a token request', () => {
       'refresh_token',
       'password',
     ]);
+  });
+});
+
+describe("an app's own signature", () => {
+  it.each(['RS256', 'RS384', 'PS256', 'ES256', 'ES384'] as const)(
+    'is accepted by a certified server: %s',
+    async (algorithm) => {
+      const isCurve = algorithm.startsWith('ES');
+      const { privateKey, publicKey } = isCurve
+        ? generateKeyPairSync('ec', { namedCurve: algorithm === 'ES256' ? 'P-256' : 'P-384' })
+        : generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' };
+      const signer = {
+        client_id: 'signer',
+        token_endpoint_auth_method: 'private_key_jwt' as const,
+        token_endpoint_auth_signing_alg: algorithm,
+        jwks: { keys: [jwk as never] },
+      };
+      const vendor = await vendorForTest({ signer });
+      const style = {
+        client_authentication: 'private_key_jwt' as const,
+        assertion: { algorithm, audience: vendor.url },
+      };
+      const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+      const app = { clientId: 'signer', privateKey: key, keyId: 'k1', clientSecret: undefined, scopes: ['read'] };
+      const { token } = await askFor(loginOf(`${vendor.url}/token`, style, app as Partial<Login>));
+      expect(await opens(vendor, token.access_token)).toBe(true);
+      const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+      const wrong = isCurve ? 'no key' : (other.export({ type: 'pkcs8', format: 'pem' }) as string);
+      const refused = askFor(loginOf(`${vendor.url}/token`, style, { ...app, privateKey: wrong } as Partial<Login>));
+      await expect(refused).rejects.toMatchObject({
+        code: 'LOGIN_PRIVATE_KEY',
+        allowed: expect.stringContaining(isCurve ? 'EC' : 'RSA'),
+      });
+    },
+  );
+
+  it("isn't shown if the server repeats it in its error", async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+    const { url, heard } = await tokenAddress((request: Heard) => ({
+      status: 400,
+      body: { error: 'invalid_client', error_description: new URLSearchParams(request.body).get('client_assertion') },
+    }));
+    const style = { client_authentication: 'private_key_jwt' as const, assertion: { algorithm: 'ES256' as const } };
+    const asked = askFor(loginOf(url, style, { privateKey: key }));
+    await expect(asked).rejects.toMatchObject({ code: 'LOGIN_CLIENT', seen: 'invalid_client: [redacted]' });
+    expect(heard[0]!.body).not.toContain('client_secret');
   });
 });
 
@@ -206,12 +262,28 @@ describe('a token response', () => {
 
   it.each<[string, Answer, string]>([
     ['an object as its error', { status: 400, body: { error: { message: 'no', code: 190 } } }, 'LOGIN_REFUSED'],
+    ['a token at another place', { body: { data: { accessToken: 'hidden-token' } } }, 'LOGIN_REFUSED'],
+    ['a redirect', { status: 307, headers: { location: 'https://id.acme.example/token' }, body: '' }, 'LOGIN_REFUSED'],
     ['an error with status 200', { body: { error: 'invalid_client' } }, 'LOGIN_CLIENT'],
     ['a list', { body: [] as never }, 'LOGIN_UNREACHABLE'],
     ['nothing', { body: '' }, 'LOGIN_UNREACHABLE'],
   ])('with %s causes a problem with that error', async (_, answer, code) => {
     const { url } = await tokenAddress(answer);
     await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({ code });
+  });
+
+  it('that is a redirect or has no token tells what to change', async () => {
+    const redirect = { status: 307, headers: { location: 'https://id.acme.example/token' }, body: '' };
+    const moved = await tokenAddress(redirect);
+    await expect(askFor(loginOf(moved.url, {}))).rejects.toMatchObject({
+      seen: 'status 307: redirected to https://id.acme.example/token',
+      next: expect.stringContaining('token_url'),
+    });
+    const odd = await tokenAddress({ body: { data: { accessToken: 'hidden-token' }, expires: 5 } });
+    await expect(askFor(loginOf(odd.url, {}))).rejects.toMatchObject({
+      seen: 'status 200: no access_token, but these fields: data, expires',
+      next: expect.stringContaining('login_call'),
+    });
   });
 
   it("with the vendor's own error code for an ended grant ends the login", async () => {

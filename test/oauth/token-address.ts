@@ -18,7 +18,7 @@ export type Answer = {
 };
 
 /** A token URL that records its requests and responds as scripted; the last response is repeated. */
-export async function tokenAddress(...answers: Answer[]) {
+export async function tokenAddress(...answers: (Answer | ((heard: Heard) => Answer))[]) {
   const heard: Heard[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -27,7 +27,8 @@ export async function tokenAddress(...answers: Answer[]) {
     const { 'content-type': type, authorization } = request.headers;
     const query = Object.fromEntries(url.searchParams);
     heard.push({ method: request.method!, path: url.pathname, query, type, authorization, body });
-    const answer = answers[Math.min(heard.length, answers.length) - 1]!;
+    const scripted = answers[Math.min(heard.length, answers.length) - 1]!;
+    const answer = typeof scripted === 'function' ? scripted(heard.at(-1)!) : scripted;
     response.writeHead(answer.status ?? 200, answer.headers ?? { 'content-type': 'application/json' });
     response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
   });

@@ -14,7 +14,7 @@ describe('a token response', () => {
   it.each<[string, object, Partial<OAuthDescription>, number | undefined]>([
     ['a number', { expires_in: 60 }, {}, 60_000],
     ['a text', { expires_in: '60.5' }, {}, 60_500],
-    ['zero', { expires_in: 0 }, { lifetime_seconds: 5 }, 0],
+    ['zero', { expires_in: 0 }, { lifetime_seconds: 5 }, 5000],
     ['in a field of its own', { expires: 60, expires_in: 5 }, { lifetime_field: 'expires' }, 60_000],
     ['absent', {}, { lifetime_seconds: 5 }, 5000],
     ['negative', { expires_in: -1 }, { lifetime_seconds: 5 }, 5000],

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type Provider from 'oidc-provider';
-import type { Configuration } from 'oidc-provider';
-import type { OAuthDescription } from '../../src/sdk/oauth.ts';
+import type { ClientMetadata, Configuration } from 'oidc-provider';
+import { assertionAlgorithms, type OAuthDescription } from '../../src/sdk/oauth.ts';
 
 /** A request to the token URL, and its status; 0 while it's in progress. */
 export interface TokenRequest {
@@ -31,7 +31,11 @@ export interface VendorOptions {
   readonly rotate?: boolean;
   /** Exact URLs that a browser may return to. */
   readonly redirects?: readonly string[];
+  /** Another app, which signs its requests. */
+  readonly signer?: ClientMetadata;
 }
+
+type VendorConfiguration = Required<Omit<VendorOptions, 'signer'>> & Pick<VendorOptions, 'signer'>;
 
 export const client = { id: 'web', secret: 'w3b-s3cr3t-w3b-s3cr3t' };
 export const robot = { id: 'robot', secret: 'r0b0t-s3cr3t-r0b0t' };
@@ -41,12 +45,12 @@ export const robot = { id: 'robot', secret: 'r0b0t-s3cr3t-r0b0t' };
  * faults. All consent pages are the provider's own development pages.
  */
 export async function startVendor(options: VendorOptions = {}): Promise<Vendor> {
-  const { accessTtl = 3600, rotate = true, redirects = ['http://127.0.0.1/callback'] } = options;
+  const { accessTtl = 3600, rotate = true, redirects = ['http://127.0.0.1/callback'], signer } = options;
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const grants = new Set<string>();
-  const provider = await openProvider(url, configuration({ accessTtl, rotate, redirects }));
+  const provider = await openProvider(url, configuration({ accessTtl, rotate, redirects, signer }));
   provider.on('grant.success', (context) => {
     const id = context.oidc.entities.Grant?.jti;
     if (id !== undefined) grants.add(id);
@@ -123,7 +127,7 @@ async function answerRows(
   response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":1},{"id":2}]');
 }
 
-function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>): Configuration {
+function configuration({ accessTtl, rotate, redirects, signer }: VendorConfiguration): Configuration {
   return {
     clients: [
       {
@@ -142,7 +146,11 @@ function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>
         response_types: [],
         token_endpoint_auth_method: 'client_secret_basic',
       },
+      ...(signer === undefined
+        ? []
+        : [{ ...signer, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }]),
     ],
+    enabledJWA: { clientAuthSigningAlgValues: [...assertionAlgorithms] },
     features: {
       clientCredentials: { enabled: true },
       deviceFlow: { enabled: true },

@@ -48,6 +48,10 @@ export const loginOptions = {
     about: `Private key (PEM) that signs assertions if there is no account file; \`$\{file:PATH}\` reads it from a file.`,
     secret: true,
   }),
+  key_id: option.text({
+    about: 'ID of the private key, if the vendor requires one; sent as `kid` in the header of assertions.',
+    example: 'key-2026',
+  }),
   subject: option.text({
     about: 'User that a service account acts for, if the vendor requires one.',
     example: 'me@example.com',

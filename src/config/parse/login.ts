@@ -66,7 +66,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
     fault(draft, { message: `${draft.connector.title} does not support the "${grant}" grant`, allowed: offered });
     return;
   }
-  for (const name of missing(partAt(draft.part, 'login'), grant, description.assertion?.algorithm)) {
+  for (const name of missing(partAt(draft.part, 'login'), grant, description)) {
     const message = `"${name}" is missing from "login": the ${grant} grant requires it`;
     fault(draft, { message, next: `add "${name}"; this vendor supports these grants: ${offered}` });
   }
@@ -96,12 +96,19 @@ function likelyGrant(values: LoginValues, offered: readonly GrantKind[]): GrantK
   return offered[0] ?? 'authorization_code';
 }
 
-function missing(login: Part, grant: GrantKind, algorithm: 'RS256' | 'HS256' | undefined): string[] {
+function missing(
+  login: Part,
+  grant: GrantKind,
+  { assertion, client_authentication }: Pick<OAuthDescription, 'assertion' | 'client_authentication'>,
+): string[] {
   const isAbsent = (name: keyof typeof loginOptions): boolean => partAt(login, name).value === undefined;
   const absent = (...names: (keyof typeof loginOptions)[]): string[] => names.filter(isAbsent);
-  if (grant === 'client_credentials') return absent('client_id', 'client_secret');
-  if (grant === 'password') return absent('client_id', 'username', 'password');
-  if (grant === 'authorization_code') return absent('client_id');
+  const isSigned = client_authentication === 'private_key_jwt';
+  const key = assertion?.algorithm === 'HS256' ? 'client_secret' : 'private_key';
+  const app = isSigned && isAbsent('account_file') ? absent('client_id', key) : absent('client_id');
+  if (grant === 'client_credentials') return isSigned ? app : absent('client_id', 'client_secret');
+  if (grant === 'password') return [...app, ...absent('username', 'password')];
+  if (grant === 'authorization_code') return app;
   if (!isAbsent('account_file')) return [];
-  return algorithm === 'HS256' ? absent('client_id', 'client_secret') : absent('client_id', 'private_key');
+  return absent('client_id', key);
 }
