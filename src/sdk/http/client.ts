@@ -72,16 +72,16 @@ export class HttpClient {
   }
 
   /**
-   * Makes one attempt and follows redirects. Returns responses with any status; throws a Problem only if the network
-   * fails.
+   * Makes one attempt and follows redirects, unless the caller needs the redirect itself. Returns responses with any
+   * status; throws a Problem only if the network fails.
    */
-  async send(request: HttpRequest): Promise<HttpResponse> {
+  async send(request: HttpRequest, { follows = true } = {}): Promise<HttpResponse> {
     const clock = AbortSignal.timeout(this.#init.answerMs);
     const signal = AbortSignal.any([this.#init.signal, clock]);
     let current = request;
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
       const response = await this.#once(current, signal);
-      if (!isRedirect(response.statusCode)) return this.#answer(current.url, response);
+      if (!follows || !isRedirect(response.statusCode)) return this.#answer(current.url, response);
       await response.body.dump();
       current = this.#redirected(current, response.statusCode, response.headers);
     }

@@ -25,11 +25,8 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   const { code, message } = seenIn(thrown);
   const place = shownUrl(url);
   if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^EPROTO/.test(code)) {
-    return httpProblem('REST_TLS', 'job', `${place}: the server certificate is not trusted`, {
-      seen: redact(message),
-      next: 'set `ca_file` to the certificate of the authority that signed it',
-      cause: thrown,
-    });
+    const { what, next } = tlsWords(code, url);
+    return httpProblem('REST_TLS', 'job', `${place}: ${what}`, { seen: redact(message), next, cause: thrown });
   }
   if (code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_CHAR') {
     return httpProblem('REST_REQUEST', 'config', 'the request is invalid and cannot be sent', {
@@ -47,6 +44,35 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
     next: `check the address, and that ${url.host} can be reached from this machine; the request is retried automatically`,
     cause: thrown,
   });
+}
+
+/** What's wrong with a TLS connection, and the fix. */
+function tlsWords(code: string, url: URL): { what: string; next: string } {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return {
+      what: `the server certificate is not valid for the host ${url.hostname}`,
+      next: "use a host name for which the certificate was issued, or ask the server's operator for another certificate",
+    };
+  }
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
+    return {
+      what: `the server certificate ${code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not valid yet'}`,
+      next: "check this machine's clock, or ask the server's operator for a new certificate",
+    };
+  }
+  if (/^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$|^EPROTO/.test(code)) {
+    return {
+      what: 'the TLS handshake failed: the server may not use TLS on this port',
+      next: 'check the port, or use a URL that starts with http:// if the server does not use TLS',
+    };
+  }
+  if (code.startsWith('ERR_SSL_')) {
+    return { what: 'the TLS handshake failed', next: "check the server's TLS settings" };
+  }
+  return {
+    what: 'the server certificate is not trusted',
+    next: 'set `ca_file` to the certificate of the authority that signed it',
+  };
 }
 
 function cutAnswer(place: string, what: string, cause: unknown): Problem {

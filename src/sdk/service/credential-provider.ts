@@ -6,8 +6,9 @@ import { pick, type ServiceAnswer } from './answer.ts';
 import { type AuthParameters, textsOf } from './build-request.ts';
 import type { LoginData } from './description.ts';
 import { textOf } from './exact-json.ts';
+import { placeText } from './page-problems.ts';
 import type { RequestData } from './request-data.ts';
-import { tokenMissing } from './service-problems.ts';
+import { noTokenIn, tokenMissing } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 
 /**
@@ -87,9 +88,11 @@ export class CredentialProvider {
 
   async #logIn(): Promise<void> {
     if (this.#data.kind !== 'session') return;
-    const answer = await this.#call(this.#data.call, 'login');
-    const token = textOf(pick(answer, this.#data.token));
-    if (token === undefined || token === '') throw tokenMissing();
+    const { call, token: at, place } = this.#data;
+    const answer = await this.#call(call, 'login');
+    const token = textOf(typeof at === 'function' ? at(answer) : pick(answer, at));
+    if (token === undefined || token === '')
+      throw noTokenIn(answer, place ?? placeText(typeof at === 'function' ? undefined : at));
     this.#remember({ access_token: token, kept: {} });
   }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { withoutSlash } from '../../lib/without-slash.ts';
 import type { Batch } from '../batch.ts';
 import type { Connector, ExtractContext, Extraction, SourceContext } from '../connector.ts';
@@ -265,7 +264,7 @@ async function open(
     logIn,
     scope,
     client,
-    pacer: pacerFor(keyOf(service, source), service.budget),
+    pacer: pacerFor(service.id, source, service.budget),
     spool,
     retries: Number(source.retries),
     maxBytes: Number(source.max_answer_bytes),
@@ -279,11 +278,6 @@ async function open(
     await client.close();
   };
   return { api, close };
-}
-
-/** All runs that read the same source share the vendor's rate limit. */
-function keyOf({ id }: ServiceDescription, source: Readonly<Record<string, unknown>>): string {
-  return `${id} ${createHash('sha256').update(JSON.stringify(source)).digest('hex')}`;
 }
 
 function zoneOf(context: Context & { readonly timezone?: string | undefined }): string {

@@ -73,7 +73,9 @@ export type LoginData = Placed &
     | {
         readonly kind: 'session';
         readonly call: RequestData;
-        readonly token: AnswerPath;
+        readonly token: AnswerPath | ((answer: ServiceAnswer) => string | undefined);
+        /** The token's location, for messages. Required if `token` is a function. */
+        readonly place?: string;
         /** Called when the run ends. */
         readonly logout?: RequestData;
       }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AnswerPath, pickAll, type ServiceAnswer } from './answer.ts';
 import { waitOf } from './classify.ts';
@@ -30,7 +31,7 @@ export class Pacer {
     this.#budget = budget;
     this.#rates = (budget.rates ?? []).map(({ requests, within }) => ({
       requests,
-      milliseconds: secondsOf(within) * 1000,
+      milliseconds: (typeof within === 'number' ? within : secondsOf(within)) * 1000,
     }));
   }
 
@@ -56,10 +57,15 @@ export class Pacer {
       const said = lowValue(gauge, answer);
       if (said === undefined) continue;
       const pauseMs = Math.min(waitOf(gauge.pause, answer, Date.now()) ?? 1000, maxHoldMs);
-      this.#heldUntil = Math.max(this.#heldUntil, performance.now() + pauseMs);
+      this.hold(pauseMs);
       if (low === undefined || pauseMs > low.pauseMs) low = { at: nameOf(gauge.at), said, pauseMs };
     }
     return low;
+  }
+
+  /** Lets no request begin for this long, because the server's limit is used up. */
+  hold(milliseconds: number): void {
+    this.#heldUntil = Math.max(this.#heldUntil, performance.now() + milliseconds);
   }
 
   #pauseFor({ requests, milliseconds }: { requests: number; milliseconds: number }, now: number): number {
@@ -102,8 +108,9 @@ export class Pacer {
 
 const pacers = new Map<string, Pacer>();
 
-/** A source's pacer, shared by all runs with the same key. */
-export function pacerFor(key: string, budget: Budget = {}): Pacer {
+/** The pacer that all of this process's runs share if they read a source with the same connector and options. */
+export function pacerFor(connector: string, source: Readonly<Record<string, unknown>>, budget: Budget = {}): Pacer {
+  const key = `${connector} ${createHash('sha256').update(JSON.stringify(source)).digest('hex')}`;
   const known = pacers.get(key);
   if (known !== undefined) return known;
   const pacer = new Pacer(budget);

@@ -60,8 +60,8 @@ export type WaitTime =
 
 /** The vendor's rate limits. All of a process's runs that read the same source share them. */
 export interface Budget {
-  /** Maximum number of requests within any window of this length. */
-  readonly rates?: readonly { readonly requests: number; readonly within: string }[];
+  /** Maximum number of requests within any window of this length: a duration such as `30s`, or seconds. */
+  readonly rates?: readonly { readonly requests: number; readonly within: string | number }[];
   /** Maximum number of concurrent requests. */
   readonly at_once?: number;
   readonly gauges?: readonly Gauge[];

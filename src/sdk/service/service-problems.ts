@@ -1,11 +1,12 @@
 import { Problem, type ProblemOptions } from '../../lib/problem.ts';
+import { excerpt } from '../../lib/redact.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import { messageIn } from '../http/message-in.ts';
 import { shownUrl } from '../http/problems.ts';
 import { pick, type ServiceAnswer } from './answer.ts';
 import type { Classification } from './classify.ts';
 import type { Fields } from './description.ts';
-import { textOf } from './exact-json.ts';
+import { isObject, textOf } from './exact-json.ts';
 import type { ValuePath } from './path.ts';
 
 /** The service has no records for this partition: continue with the next one. */
@@ -87,6 +88,20 @@ export function tokenMissing(): Problem {
     family: 'login',
     message: 'no token for this source: not logged in',
     next: 'sluice login SOURCE',
+  });
+}
+
+/** The response to a login call has no token where it should be. Shows only names, because the values may be secrets. */
+export function noTokenIn({ url, status, headers, body, text }: ServiceAnswer, place: string): Problem {
+  const fields = isObject(body) ? Object.keys(body).join(', ') : '';
+  const what =
+    text.trim() === '' ? 'no body' : fields === '' ? 'a body that is not a JSON object' : `fields: ${fields}`;
+  return new Problem({
+    code: 'SERVICE_NO_TOKEN',
+    family: 'login',
+    message: `The response to the login call has no token at ${place} (${shownUrl(url)})`,
+    seen: excerpt(`status ${status}, ${what}; headers: ${Object.keys(headers).join(', ')}`, 300),
+    next: "check the login call and the token's path: the response may report an error, or the token may be at another path",
   });
 }
 

@@ -65,6 +65,72 @@ test('a login call gets the token; an expired session is renewed, and closed aft
   expect(renderProblem(problem as Problem)).not.toContain('hunter22');
 });
 
+test("the logout request has the session's credentials", async () => {
+  server.answer = ({ pathname }, response) =>
+    pathname === '/session' ? sendJson(response, { token: 'session-4711' }) : sendJson(response, ids(0, 1));
+  const call = { path: '/session', body: { user: 'ann' } };
+  const auth = { kind: 'login_call', call, token_path: 'token', logout: { path: '/session', method: 'DELETE' } };
+  await extract({ path: '/rows' }, { auth });
+  const { method, headers } = server.requests.at(-1)!;
+  expect([method, headers.authorization]).toEqual(['DELETE', 'Bearer session-4711']);
+});
+
+test.each<[string, Record<string, unknown>, Record<string, string>]>([
+  ['a header', { token_path: 'header(X-Auth-Token)' }, { authorization: 'Bearer head-4711' }],
+  ['all cookies', { token_path: 'cookies' }, { cookie: 'session=cook-4711; csrf=csrf-4711' }],
+  ['one cookie', { token_path: 'cookie(session)' }, { cookie: 'session=cook-4711' }],
+  ['a cookie that is sent as a header', { token_path: 'cookie(csrf)', name: 'X-CSRF' }, { 'x-csrf': 'csrf-4711' }],
+])('a login call can return its token in %s, even with a redirect', async (_, more, sent) => {
+  const cookies = [
+    'session=cook-4711; Path=/; HttpOnly; Expires=Wed, 01 Jan 2099 00:00:00 GMT',
+    'csrf=csrf-4711',
+    'old=x; Max-Age=0',
+    'gone=; Path=/',
+  ];
+  server.answer = ({ pathname }, response) => {
+    if (pathname !== '/login') return sendJson(response, ids(0, 1));
+    response.writeHead(303, { location: '/welcome', 'set-cookie': cookies, 'x-auth-token': 'head-4711' }).end();
+  };
+  const auth = { kind: 'login_call', call: { path: '/login', form: { user: 'ann', password: 'hunter22' } }, ...more };
+  expect((await extract({ path: '/rows' }, { auth })).rows).toEqual(numbers(0, 1));
+  expect(server.requests.map(({ url }) => url)).toEqual(['/login', '/rows']);
+  expect(server.requests.at(-1)!.headers).toMatchObject(sent);
+  server.answer = ({ pathname }, response) => {
+    if (pathname === '/login') response.writeHead(303, { 'set-cookie': cookies, 'x-auth-token': 'head-4711' }).end();
+    else response.writeHead(400).end(JSON.stringify(server.requests.at(-1)!.headers));
+  };
+  const problem = await extract({ path: '/rows' }, { auth }).catch((error: unknown) => error as Problem);
+  expect(renderProblem(problem as Problem)).not.toContain('4711');
+});
+
+test('a login call without a token says where it was expected, and shows only names', async () => {
+  server.answer = (_, response) => sendJson(response, { access: 'hidden-token-1', data: {} }, { 'x-b': '1' });
+  const auth = { kind: 'login_call', call: { path: '/login' }, token_path: 'data.token' };
+  await expect(extract({}, { auth })).rejects.toMatchObject({
+    code: 'SERVICE_NO_TOKEN',
+    family: 'login',
+    message: `The response to the login call has no token at \`data.token\` (${server.url}/login)`,
+    seen: expect.stringMatching(/^status 200, fields: access, data; headers: .*x-b/),
+  });
+});
+
+test('password and jwt_bearer are OAuth logins with the options of their grant', () => {
+  const token_url = 'https://id.example/token';
+  const described = (auth: Record<string, unknown>) =>
+    rest.oauth?.(contextOf(rest, { source: { auth: { token_url, ...auth } }, query: {}, folder }).source);
+  expect(described({ kind: 'password', client_authentication: 'basic_plain' })).toEqual({
+    ...{ grants: ['password'], token_url, refresh: 'rotating', client_authentication: 'basic_plain' },
+  });
+  expect(described({ kind: 'jwt_bearer', audience: 'https://a', claims: { scope: 'x' }, algorithm: 'ES256' })).toEqual({
+    ...{ grants: ['jwt_bearer'], token_url, refresh: 'none' },
+    assertion: { algorithm: 'ES256', audience: 'https://a', claims: { scope: 'x' } },
+  });
+  expect(described({ kind: 'client_credentials', client_authentication: 'private_key_jwt' })).toMatchObject({
+    client_authentication: 'private_key_jwt',
+    assertion: {},
+  });
+});
+
 test('a temporarily unavailable token is requested again, just as a page is', async () => {
   server.answer = (_, response) => sendJson(response, ids(0, 1));
   class Faltering extends TestLogin {
