@@ -1,28 +1,19 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
-import type { Auth } from './auth.ts';
+import { answerFaults } from './answers.ts';
+import { authFaults } from './auth.ts';
+import { hmacFault } from './hmac-signer.ts';
 import type { RestQuery, RestSource } from './options.ts';
 import { type OptionFault, pagingFaults } from './paging-faults.ts';
+import { pathsFaults } from './paths.ts';
+import { missingFact, reportFaults } from './report.ts';
 import { holdsCredentials, parametersOf } from './request.ts';
 
 /** Checks whether the options of the source and the query can be combined. */
 export function optionFaults(source: RestSource, query: RestQuery | undefined): OptionFault[] {
-  const faults = authFaults(source.auth);
+  const { auth } = source;
+  const messages = [...authFaults(auth), hmacFault(auth)].filter((message) => message !== undefined);
+  const faults = messages.map((message) => ({ option: 'auth', message }));
   return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query)];
-}
-
-const needed: Readonly<Record<Auth['kind'], readonly (keyof Auth)[]>> = {
-  none: [],
-  basic: ['user', 'password'],
-  bearer: ['token'],
-  key: ['name', 'value'],
-  client_credentials: ['token_url'],
-  authorization_code: ['token_url', 'authorize_url'],
-  login_call: ['call', 'token_path'],
-};
-
-function authFaults(auth: Auth): OptionFault[] {
-  const missing = needed[auth.kind].filter((name) => auth[name] === undefined || auth[name] === '');
-  return missing.map((name) => ({ option: 'auth', message: `of kind ${auth.kind} requires ${name}` }));
 }
 
 function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): OptionFault[] {
@@ -59,9 +50,16 @@ function queryFaults(query: RestQuery): OptionFault[] {
     ...templateFaults(query),
     ...windowFaults(query),
     ...conditionFaults(query),
+    ...answerFaults(query.answers),
+    ...pathsFaults(query, new Set(outerNames(query))),
+    ...reportOptionFaults(query),
   ];
-  if (query.body !== undefined && /^(?:get|head)$/i.test(query.method)) {
-    faults.push({ option: 'body', message: `cannot be sent with ${query.method.toUpperCase()}; set \`method: POST\`` });
+  const body = query.body === undefined ? (query.form === undefined ? undefined : 'form') : 'body';
+  if (body !== undefined && /^(?:get|head)$/i.test(query.method)) {
+    faults.push({ option: body, message: `cannot be sent with ${query.method.toUpperCase()}; set \`method: POST\`` });
+  }
+  if (query.body !== undefined && query.form !== undefined) {
+    faults.push({ option: 'form', message: 'cannot be combined with `body`; set one of them' });
   }
   try {
     parametersOf(query.parameters);
@@ -71,10 +69,26 @@ function queryFaults(query: RestQuery): OptionFault[] {
   return faults;
 }
 
-const templated = ['path', 'endpoint_url', 'parameters', 'body', 'paging'] as const;
+const templated = ['path', 'endpoint_url', 'parameters', 'body', 'form', 'paging'] as const;
+
+/** The names that a run sets before it requests a page. */
+function outerNames({ window }: RestQuery): string[] {
+  return window === undefined ? [] : ['window'];
+}
+
+function reportOptionFaults(query: RestQuery): OptionFault[] {
+  const { report, conditional } = query;
+  if (report === undefined) return [];
+  const kept = [...Object.keys(report.start.keep), ...Object.keys(report.poll.keep ?? {})];
+  const requests = templated.map((option) => query[option]);
+  const faults = reportFaults(report, new Set([...outerNames(query), ...(query.paths === undefined ? [] : ['each'])]));
+  const fault = faults[0] ?? missingFact(JSON.stringify(requests), kept);
+  if (conditional) return [{ option: 'report', message: 'cannot be combined with `conditional`' }];
+  return fault === undefined ? [] : [{ option: 'report', message: fault }];
+}
 
 function templateFaults(query: RestQuery): OptionFault[] {
-  const names = new Set(['page', ...(query.window === undefined ? [] : ['window'])]);
+  const names = new Set(['page', ...outerNames(query), ...(query.report === undefined ? [] : ['report'])]);
   return templated.flatMap((option) => {
     const fault = templateFault(query[option], names);
     return fault === undefined
@@ -93,7 +107,9 @@ function windowFaults(query: RestQuery): OptionFault[] {
   } catch (error) {
     return [{ option: 'window', message: (error as Error).message.replace(/`(start|end)_date`/, '`$1`') }];
   }
-  const isUsed = templated.some((option) => /\{\{[^}]*\bwindow\./.test(JSON.stringify(query[option] ?? '')));
+  const isUsed = [...templated, 'paths' as const, 'report' as const].some((option) =>
+    /\{\{[^}]*\bwindow\./.test(JSON.stringify(query[option] ?? '')),
+  );
   return isUsed ? [] : [{ option: 'window', message: 'is not used: put `{{ window.from }}` into the request' }];
 }
 

@@ -7,15 +7,18 @@ import {
   openHttp,
   PageSpool,
   Problem,
+  ReportOrders,
   type SourceContext,
   shownUrl,
+  withDefaults,
 } from '#sdk';
 import { discoverPath } from './discover.ts';
 import { optionFaults } from './faults.ts';
+import { describedLogin } from './login-of.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
 import { reference } from './reference.ts';
-import { describedLogin, RestClient } from './rest-client.ts';
+import { RestClient } from './rest-client.ts';
 
 export { type DatasourceProperties, type FetchLimits, fetchDatasource } from './fetch-datasource.ts';
 
@@ -74,12 +77,13 @@ const connector = defineConnector({
       watermark,
     } = context;
     const client = await clientOf(context);
-    const run = { zone: timezone ?? 'UTC', logicalAt };
+    const { alive = () => undefined, attemptFacts } = context;
+    const orders = new ReportOrders(attemptFacts?.texts);
+    const run = { zone: timezone ?? 'UTC', logicalAt: logicalAt ?? attemptFacts?.since, alive };
     const asking = new RestClient({ source: given, client, login, logIn, signal, log, ...run });
     const spool = new PageSpool(scratch, { maxBytes: given.max_answer_bytes, signal });
     try {
-      const { alive = () => undefined } = context;
-      return await readPages({ asking, client, query: asked, spool, log, warn, alive, watermark });
+      return await readPages({ asking, client, query: asked, spool, log, warn, alive, watermark, signal, orders });
     } finally {
       await asking.end();
       await spool.close();
@@ -124,7 +128,7 @@ async function greet(client: HttpClient, url: URL, context: SourceContext<typeof
   const { source: given, login, logIn, signal, log } = context;
   const once = { ...given, retries: 0 };
   const asking = new RestClient({ source: once, client, login, logIn, zone: 'UTC', signal, log });
-  const asked = { method: 'GET', parameters: [], path: undefined, endpoint_url: undefined, body: undefined };
+  const asked = withDefaults(query, {});
   try {
     return await asking.fetch(
       () => asking.request(asked, asking.scope),

@@ -1,8 +1,14 @@
 import { type OptionValues, option, recordOptions } from '#sdk';
+import { answers } from './answers.ts';
 import { auth } from './auth.ts';
 import { paging } from './paging-options.ts';
+import { pathsOptions } from './paths.ts';
+import { report } from './report-options.ts';
 import { parameterList, type RequestParameter } from './request-parameter.ts';
 import { text } from './schemas.ts';
+
+/** The value of a form field. */
+export type FormValue = string | number | boolean | null;
 
 /**
  * The response reports an error if there is a value at this path. With `is`, the response reports an error only if the
@@ -17,6 +23,8 @@ export interface RestWindow {
   readonly step?: string;
   readonly bound?: 'inside' | 'outside';
 }
+
+const formValue = { type: ['string', 'number', 'boolean', 'null'] };
 
 export const source = {
   url: option.text({
@@ -51,6 +59,13 @@ export const source = {
     about: 'PEM file with the certificate of the authority that signed the server’s certificate.',
     example: 'ca.pem',
   }),
+  requests_per_second: option.number({
+    about:
+      'Maximum number of requests per second; fractions are allowed: 0.2 is one request every five seconds. All jobs of a process that read this source share the limit. Several processes don’t share it. Default: no limit.',
+    example: 2,
+    minimum: 0.001,
+    maximum: 1000,
+  }),
   max_answer_bytes: option.integer({
     about: 'Maximum uncompressed size of all pages in a run, in bytes; if there is more, the run fails.',
     default: 1_073_741_824,
@@ -67,6 +82,7 @@ export const source = {
 
 export const query = {
   path: option.text({ about: 'Path of the request, appended to the base URL.', example: '/orders?status=open' }),
+  ...pathsOptions,
   endpoint_url: option.text({
     about: 'Full URL of the request; use it instead of `path`.',
     example: 'https://api.example.com/v2/orders',
@@ -121,6 +137,17 @@ export const query = {
       example: { query: '{ orders { id } }' },
     },
   ),
+  form: option.schema<Readonly<Record<string, FormValue | readonly FormValue[]>> | undefined>(
+    {
+      type: 'object',
+      additionalProperties: { anyOf: [formValue, { type: 'array', items: formValue }] },
+    },
+    {
+      about:
+        'Body of the request as form fields (application/x-www-form-urlencoded), instead of `body`. A list repeats the field; a field without a value is omitted.',
+      example: { since: '{{ today - 7d }}', status: ['open', 'paid'] },
+    },
+  ),
   paging,
   fail_when: option.schema<readonly FailWhen[] | undefined>(
     {
@@ -143,6 +170,8 @@ export const query = {
       example: ['error', { path: 'status', is: 'error' }],
     },
   ),
+  answers,
+  report,
   null_records: option.choice(['error', 'empty'], {
     about:
       'Whether null instead of the list at `records` (json), or a first response without the element (xml), means an error or an empty page.',

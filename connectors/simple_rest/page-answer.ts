@@ -25,7 +25,9 @@ export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOption
   if (format === undefined && answer.status !== 204) throw unknownFormat(answer, contentType);
   if (format !== undefined && !['json', 'xml'].includes(format) && readsBody(query)) throw noJson(answer, contentType);
   const encoding = query.encoding ?? (charset !== undefined && isKnownEncoding(charset) ? charset : undefined);
-  const own = { noRecords: query.null_records, factColumns: Object.keys(query.header_columns) };
+  const { header_columns, path_column } = query;
+  const factColumns = [...(path_column === undefined ? [] : [path_column]), ...Object.keys(header_columns)];
+  const own = { noRecords: query.null_records, factColumns };
   return { ...query, ...own, format: format ?? 'json', encoding };
 }
 

@@ -27,6 +27,25 @@ export function unreadable(url: URL, cause: Problem): Problem {
   });
 }
 
+/** The problem if a later page is missing according to `answers`, because the records of the earlier ones would be lost. */
+export function pageMissing({ url, status }: HttpResponse, number: number) {
+  return httpProblem('REST_PAGE_MISSING', 'job', `Page ${number} is missing (${shownUrl(url)})`, {
+    seen: `status ${status}, which means \`missing\` according to \`answers\``,
+    next: 'if this status means that the pages have ended, set it as `stop_at` in `paging`; no data was sent',
+  });
+}
+
+/** Adds advice to a refusal of a page behind the first one, because some servers refuse the page behind the last one. */
+export function laterPageProblem(error: unknown, number: number): unknown {
+  if (!(error instanceof Problem) || !['REST_NOT_FOUND', 'REST_REFUSED'].includes(error.code)) return error;
+  const { code, family, message, seen, cause } = error;
+  return httpProblem(code, family, `${message} (page ${number})`, {
+    seen,
+    next: 'if the server responds like this behind its last page, set the status as `stop_at` in `paging` (`stop_at: 404`), or set `total` or `pages`; no data was sent',
+    cause,
+  });
+}
+
 /** The warning if the last response refers to a next page that was not read. @param sign its location. */
 export function moreIsShown(sign: string, kind: string): RunWarning {
   return {

@@ -11,25 +11,37 @@ import {
   placeAmong,
   type RecordOptions,
   type RecordReader,
+  type ReportOrders,
   type RunWarning,
   readTwice,
   recordReader,
   type Scope,
-  type SpooledPage,
   type Surveyed,
   signOfMore,
   signPlaces,
-  spansOf,
   totalWarning,
   withUrl,
 } from '#sdk';
+import { ruleFor, ruleProblem } from './answers.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
+import { discarded, type Fetched, type FetchedPage, type PageContent } from './fetched-page.ts';
 import { headerValue } from './header-value.ts';
 import type { RestQuery } from './options.ts';
 import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf, soapFailure } from './page-answer.ts';
-import { isPassing, moreIsShown, noList, tooManyPages, unreadable } from './page-problems.ts';
+import {
+  isPassing,
+  laterPageProblem,
+  moreIsShown,
+  noList,
+  pageMissing,
+  tooManyPages,
+  unreadable,
+} from './page-problems.ts';
 import { AskedBefore, laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
+import { pathFact, withPathOf } from './paths.ts';
+import { withReport } from './report.ts';
 import type { RestClient } from './rest-client.ts';
+import { scopesOf } from './scopes.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
 
 interface PagesOptions {
@@ -42,46 +54,20 @@ interface PagesOptions {
   /** Called after each page. */
   readonly alive: () => void;
   readonly watermark: string | undefined;
-}
-
-interface Page {
-  readonly request: HttpRequest;
-  readonly answer: HttpResponse;
-  readonly spooled: SpooledPage;
+  readonly signal: AbortSignal;
+  /** Reports that were started, by this attempt or an earlier one. */
+  readonly orders: ReportOrders;
 }
 
 /**
  * Spools all pages of a query before it returns any rows, so that Sluice never sends an incomplete result. If the
  * reported total changes between pages, records may have moved to other pages, so all pages are fetched a second time.
  */
-export async function readPages(init: PagesOptions): Promise<Extraction> {
-  const { spool, log } = init;
+export async function readPages(given: PagesOptions): Promise<Extraction> {
+  const { spool, log } = given;
+  const init = { ...given, query: withPathOf(given.query) };
   return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
-
-/** One scope per step of the window, or a single scope if there's no window. */
-function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
-  if (window === undefined) return yield scope;
-  const { start, end, step, bound = 'inside' } = window;
-  const dated: Scope = { ...scope, start_date: start, ...(end === undefined ? {} : { end_date: end }) };
-  for (const span of spansOf({ end: bound, ...(step === undefined ? {} : { step }) }, dated, undefined)) {
-    yield { ...scope, window: span };
-  }
-}
-
-/** Everything that a page contains except its records. */
-interface Content {
-  readonly records: number;
-  readonly valueAt: (place: string) => unknown;
-  /** What the page contains at the nearest existing part of a place. */
-  readonly nearby: Surveyed['nearby'];
-}
-
-/** A page that was read, or a response that isn't a page: it says that nothing has changed or that there is no page. */
-type Fetched =
-  | { readonly kind: 'page'; readonly page: Page; readonly content: Content }
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'beyond'; readonly answer: HttpResponse };
 
 class PageRun {
   hasChanged = false;
@@ -92,7 +78,7 @@ class PageRun {
   readonly #places: readonly Place[];
   readonly #warnings: RunWarning[] = [];
   #reader: RecordReader | undefined;
-  #before: Page | undefined;
+  #before: FetchedPage | undefined;
   #number = 0;
   #isUnchanged = false;
   #settings: RecordOptions | undefined;
@@ -116,11 +102,19 @@ class PageRun {
   static async read(init: PagesOptions): Promise<PageRun> {
     const run = new PageRun(init);
     try {
-      for (const scope of scopesOf(init.query, init.asking.scope)) await run.#readSpan(scope);
+      for (const scope of scopesOf(init.query, init.asking.scope)) await run.#readScope(scope);
     } catch (error) {
       run.problem = error;
     }
     return run;
+  }
+
+  async #readScope(scope: Scope): Promise<void> {
+    if (this.#init.query.report === undefined) return this.#readSpan(scope);
+    const before = this.#number;
+    await withReport({ ...this.#init, scope, hasPages: () => this.#number > before + 1 }, (ready) =>
+      this.#readSpan(ready),
+    );
   }
 
   async #readSpan(scope: Scope): Promise<void> {
@@ -133,6 +127,10 @@ class PageRun {
       this.#init.alive();
       if (fetched.kind === 'unchanged') {
         this.#isUnchanged = true;
+        return;
+      }
+      if (fetched.kind === 'missing') {
+        if (this.#before !== undefined) throw pageMissing(fetched.answer, this.#number);
         return;
       }
       if (fetched.kind === 'beyond') {
@@ -161,7 +159,7 @@ class PageRun {
     return recordReader(settings);
   }
 
-  #turnAfter({ answer }: Page, { records, valueAt, nearby }: Content, pager: Pager): NextPage | undefined {
+  #turnAfter({ answer }: FetchedPage, { records, valueAt, nearby }: PageContent, pager: Pager): NextPage | undefined {
     const { paging } = this.#init.query;
     const link = [answer.headers.link ?? []].flat().join(', ');
     const body = Object.fromEntries(placesOf(paging).map((place) => [place, valueAt(place)]));
@@ -202,10 +200,15 @@ class PageRun {
     };
     // A server that keeps the position itself, such as a scroll, may get the same request for each page.
     const isMoving = isLater && query.paging.next_request !== undefined;
-    const isRead = (status: number) => isLater && stopSigns(query.paging).includes(status);
+    const isBeyond = ({ status }: HttpResponse) => isLater && stopSigns(query.paging).includes(status);
+    const isRead = async (answer: HttpResponse) => {
+      const rule = ruleFor(query.answers, answer);
+      if (rule !== undefined && rule.means !== 'missing') throw await ruleProblem(rule, answer);
+      return rule !== undefined || isBeyond(answer);
+    };
     let request: HttpRequest;
     let isChecked = isMoving;
-    return asking.fetch(
+    const fetching = asking.fetch<Fetched>(
       async () => {
         request = await make();
         if (!isChecked) this.#asked.check(request);
@@ -213,7 +216,9 @@ class PageRun {
         return query.conditional ? conditioned(request, this.#init.watermark) : request;
       },
       async (answer, sent) => {
-        if (isRead(answer.status)) return { kind: 'beyond', answer: await discarded(answer) };
+        if (ruleFor(query.answers, answer)?.means === 'missing')
+          return { kind: 'missing', answer: await discarded(answer) };
+        if (isBeyond(answer)) return { kind: 'beyond', answer: await discarded(answer) };
         await refusePartOf(sent, answer, {
           isPaged: query.paging.kind !== 'none' && this.#before?.answer.status !== 200,
           isConditional: query.conditional && isConditioned(sent),
@@ -223,7 +228,7 @@ class PageRun {
         if (answer.status === 304) return { kind: 'unchanged' };
         try {
           this.#reader ??= await this.#readerFor(answer);
-          return { kind: 'page', page, content: await this.#survey(page) };
+          return { kind: 'page', page, content: await this.#survey(page, scope) };
         } catch (error) {
           spool.takeBack(page.spooled);
           throw isPassing(error, { answer, number: this.#number }) ? unreadable(answer.url, error) : error;
@@ -231,16 +236,19 @@ class PageRun {
       },
       { isRead, isRepeatable: !isMoving || /^get$/i.test(asked.method) },
     );
+    return fetching.catch((error: unknown) => {
+      throw isLater ? laterPageProblem(error, this.#number) : error;
+    });
   }
 
-  async #survey({ answer, spooled }: Page): Promise<Content> {
+  async #survey({ answer, spooled }: FetchedPage, scope: Scope): Promise<PageContent> {
     const { query, log } = this.#init;
     const isPaged = query.paging.kind !== 'none';
     // The search needs a pass over the data, so larger responses aren't searched. A page is never that large.
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
     const inBody = this.#places.flatMap(({ text, from }) => (from === 'header' ? [] : [text]));
     const ask = { count: isPaged, values: [...inBody, ...signs] };
-    const input = { ...spooled.input, facts: factsOf(query, answer) };
+    const input = { ...spooled.input, facts: { ...pathFact(query, scope), ...factsOf(query, answer) } };
     // From the second page on, an empty csv body is a page without records.
     const { format, encoding } = this.#settings!;
     const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && format === 'csv');
@@ -266,12 +274,6 @@ class PageRun {
     if (shape === 'null' && null_records === 'error') throw noList(records, url, 'null');
     if (shape === 'single' && paging.kind !== 'none') throw noList(records, url, 'a single value');
   }
-}
-
-/** Reads and discards the body, because an unread response would keep its connection busy. */
-async function discarded(answer: HttpResponse): Promise<HttpResponse> {
-  for await (const _ of answer.body) break;
-  return answer;
 }
 
 /** The server's name in messages. */

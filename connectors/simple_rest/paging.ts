@@ -12,6 +12,7 @@ import {
 } from '#sdk';
 import type { RestQuery } from './options.ts';
 import type { RestPaging, StopSign } from './paging-options.ts';
+import type { RequestQuery } from './request.ts';
 
 /** The query parameter that sends the page value, unless a template puts the value elsewhere. */
 interface Carrier {
@@ -24,9 +25,6 @@ const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
   offset: { fact: 'offset', parameter: 'offset' },
   cursor: { fact: 'token', parameter: 'cursor' },
 };
-
-/** The query options that determine a request. */
-export type Requested = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /**
  * Converts the options to the SDK's paging options. Each value is looked up by its place's text, because the reader has
@@ -87,10 +85,11 @@ export function placesOf(paging: RestPaging): string[] {
 }
 
 /** The options of the request for all pages except the first. */
-export function laterRequest<Q extends Requested & Pick<RestQuery, 'paging'>>(query: Q): Q {
+export function laterRequest<Q extends RequestQuery & Pick<RestQuery, 'paging'>>(query: Q): Q {
   const { next_request } = query.paging;
   if (next_request === undefined) return query;
-  const nothing = { path: undefined, endpoint_url: undefined, method: 'GET', parameters: [], body: undefined };
+  const none = { path: undefined, endpoint_url: undefined, body: undefined, form: undefined };
+  const nothing = { ...none, method: 'GET', parameters: [] };
   return { ...query, ...nothing, ...next_request };
 }
 
@@ -99,7 +98,7 @@ export function laterRequest<Q extends Requested & Pick<RestQuery, 'paging'>>(qu
  */
 export function placePage(
   request: HttpRequest,
-  query: Pick<RestQuery, 'paging'> & Omit<Requested, 'method'>,
+  query: RequestQuery & Pick<RestQuery, 'paging'>,
   page: Readonly<Record<string, unknown>>,
 ): HttpRequest {
   const { paging } = query;
@@ -115,12 +114,12 @@ export function placePage(
 }
 
 /** Whether a template in the request contains the page value. */
-function namesPage({ path, endpoint_url, parameters, body }: Omit<Requested, 'method'>): boolean {
-  return /\{\{[^}]*\bpage\./.test(JSON.stringify([path, endpoint_url, parameters, body]));
+function namesPage({ path, endpoint_url, parameters, body, form }: RequestQuery): boolean {
+  return /\{\{[^}]*\bpage\./.test(JSON.stringify([path, endpoint_url, parameters, body, form]));
 }
 
 /** Whether the body contains the token as a JSON value, so that the token may be a list or an object. */
-function keepsType({ body }: Pick<Requested, 'body'>): boolean {
+function keepsType({ body }: Pick<RequestQuery, 'body'>): boolean {
   return typeof body === 'object' && /"\{\{\s*page\.token\s*\}\}"/.test(JSON.stringify(body));
 }
 

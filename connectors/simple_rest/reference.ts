@@ -9,7 +9,6 @@ export const reference = {
     'The run fails if there are more than `max_pages` pages, if a page is repeated, or if the next page was already read.',
     'Credentials are sent only to the origin of the first request; if the server repeats a key in a URL with another origin, Sluice removes the key.',
     'Conditional requests work for single-page responses; with several pages, all pages are read.',
-    'Signed requests are not supported.',
   ],
   example: `
 sources:

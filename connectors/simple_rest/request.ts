@@ -16,7 +16,7 @@ import type { RestQuery, RestSource } from './options.ts';
 import type { RequestParameter } from './request-parameter.ts';
 
 /** The query options that determine the request. */
-type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
+export type RequestQuery = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body' | 'form'>;
 
 /** The headers and parameters that authenticate a request. */
 export interface RestCredentials {
@@ -35,7 +35,7 @@ export interface Filling {
 }
 
 /** The request for a query. The options must have passed {@link optionFaults}. */
-export function requestOf(source: RestSource, query: Asked, filling: Filling = {}): HttpRequest {
+export function requestOf(source: RestSource, query: RequestQuery, filling: Filling = {}): HttpRequest {
   const { fill = (value: unknown) => value, credentials } = filling;
   const url = addressOf(source, query, fill);
   const parameters = parametersOf(query.parameters).flatMap(({ name, value, type }) => {
@@ -47,11 +47,11 @@ export function requestOf(source: RestSource, query: Asked, filling: Filling = {
     url,
     inQuery.map(({ name, value }) => [name, value] as const),
   );
-  refuseOtherOrigin(source, url);
+  const trustedOrigin = trustedOriginOf(source, url);
   const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, value]);
   const auth = authOf(source.auth, url);
   registerSecrets([...Object.entries(source.headers), ...parameters.map(({ name, value }) => [name, value] as const)]);
-  const { body, type } = bodyOf(query.body === undefined ? undefined : fill(query.body));
+  const { body, type } = bodyOf(query, fill);
   return {
     method: query.method.toUpperCase(),
     url,
@@ -65,15 +65,21 @@ export function requestOf(source: RestSource, query: Asked, filling: Filling = {
       ...Object.fromEntries(own),
     }),
     trustedQuery: [...auth.query, ...(credentials?.query ?? [])],
-    trustedOrigin: url.origin,
+    trustedOrigin,
   };
 }
 
-function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked, fill: (value: unknown) => unknown): URL {
+function addressOf(
+  { url: base }: RestSource,
+  { endpoint_url, path }: RequestQuery,
+  fill: (value: unknown) => unknown,
+): URL {
   if (endpoint_url !== undefined) return parsedAddress(fill(endpoint_url), endpoint_url);
   const url = new URL(base!);
   const filled = path === undefined ? '' : fill(path);
   if (filled === undefined) throw unfilled(path!);
+  // A template's value can be a full URL, such as the location of a report.
+  if (/^https?:\/\//i.test(String(filled))) return parsedAddress(filled, path!);
   const [way = '', search = ''] = splitOnce(String(filled), '?');
   if (way !== '') url.pathname = `${url.pathname.replace(/\/+$/, '')}/${way.replace(/^\/+/, '')}`;
   addQuery(url, search);
@@ -88,10 +94,14 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
   );
 }
 
-/** Call this after the URL's templates have been filled, because a template may contain the host. */
-function refuseOtherOrigin(source: RestSource, url: URL): void {
+/**
+ * The origin that gets the credentials. Call this after the URL's templates have been filled, because a template may
+ * contain the host, as in the URL of a report's file.
+ */
+function trustedOriginOf(source: RestSource, url: URL): string {
   const base = source.url === undefined ? null : URL.parse(source.url);
-  if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
+  if (base === null || base.origin === url.origin || !holdsCredentials(source)) return url.origin;
+  if (source.other_origins.some((origin) => URL.parse(origin)?.origin === url.origin)) return base.origin;
   throw httpProblem('REST_ORIGIN', 'config', "`endpoint_url` does not have the same origin as the source's `url`", {
     seen: shownUrl(url),
     allowed: base.origin,
@@ -149,10 +159,27 @@ function secret(value: string | undefined): string {
   return value ?? '';
 }
 
-function bodyOf(body: unknown): { body: string | undefined; type: Record<string, string> } {
+interface RequestBody {
+  readonly body: string | undefined;
+  readonly type: Readonly<Record<string, string>>;
+}
+
+function bodyOf(query: Pick<RequestQuery, 'body' | 'form'>, fill: (value: unknown) => unknown): RequestBody {
+  if (query.form !== undefined) return formBody(fill(query.form) as NonNullable<RequestQuery['form']>);
+  const body = query.body === undefined ? undefined : fill(query.body);
   if (body === undefined) return { body, type: {} };
   if (typeof body === 'string') return { body, type: { 'content-type': 'text/plain; charset=utf-8' } };
   return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
+}
+
+/** In a form, unlike in a URL, `+` stands for a space (WHATWG URL, 5.2). */
+function formBody(form: NonNullable<RequestQuery['form']>): RequestBody {
+  const fields = Object.entries(form).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => (one === null ? [] : [[name, String(one)]])),
+  );
+  registerSecrets(fields.map(([name, value]) => [name!, value!]));
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  return { body: new URLSearchParams(fields).toString(), type };
 }
 
 /** The parameters as a list, even if they are given as JSON text, which the service document allows. */

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   type BareCall,
+  type Budget,
   buildRequest,
   type ConnectorLog,
   CredentialProvider,
@@ -8,24 +8,25 @@ import {
   type HttpRequest,
   type HttpResponse,
   type LogIn,
-  type LoginData,
   logInBy,
   logInByCall,
   Moment,
-  type OAuthDescription,
-  parseExact,
+  type Pacer,
+  pacerFor,
   type RequestData,
   rateLimitPauseMs,
-  registerSecret,
   renderDeep,
   type Scope,
-  secretName,
+  type ServiceAnswer,
   type TokenSource,
   withRetries,
+  withSignsOfLife,
 } from '#sdk';
-import type { Auth, SideCall } from './auth.ts';
-import type { RestQuery, RestSource } from './options.ts';
-import { requestOf } from './request.ts';
+import { isTokenInHeaders, loginOf } from './login-of.ts';
+import type { RestSource } from './options.ts';
+import { type RequestQuery, type RestCredentials, requestOf } from './request.ts';
+import { readSideAnswer } from './side-answer.ts';
+import { type RequestSigner, signerOf } from './sign-request.ts';
 
 export interface RestClientOptions {
   readonly source: RestSource;
@@ -40,10 +41,12 @@ export interface RestClientOptions {
   readonly logicalAt?: number;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
+  /** Called from time to time during long waits. */
+  readonly alive?: () => void;
 }
 
-/** Whether a response with this status is passed on to be read, although it reports a failure. */
-type IsRead = (status: number) => boolean;
+/** Whether a response is read although it reports a failure. Throws a Problem if it means something else. */
+type IsRead = (answer: HttpResponse) => boolean | Promise<boolean>;
 
 interface FetchOptions {
   readonly isRead?: IsRead;
@@ -56,23 +59,29 @@ export class RestClient {
   readonly scope: Scope;
   readonly #options: RestClientOptions;
   readonly #credentials: CredentialProvider;
-  #notBefore = 0;
+  readonly #pacer: Pacer;
+  readonly #signer: RequestSigner | undefined;
 
   constructor(init: RestClientOptions) {
     this.#options = init;
     this.scope = { now: Moment.ofRun(init.zone, init.logicalAt) };
+    this.#pacer = pacerFor('simple_rest', init.source, budgetOf(init.source));
+    this.#signer = signerOf(init.source.auth);
     const call: BareCall = (request, purpose) =>
-      purpose === 'logout' ? this.#sideCall(request) : logInByCall(init, () => this.#sideCall(request));
+      purpose === 'logout' ? this.#logOut(request) : logInByCall(init, () => this.#sideCall(request));
     this.#credentials = new CredentialProvider(loginOf(init.source.auth), { login: init.login, call });
   }
 
   /** The request for a query, with the scope's values in the templates. */
-  async request(
-    query: Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>,
-    scope: Scope,
-  ): Promise<HttpRequest> {
+  async request(query: RequestQuery, scope: Scope): Promise<HttpRequest> {
     const credentials = this.#credentials.credentials({ ...scope, login: await this.#credentials.facts() });
     return requestOf(this.#options.source, query, { fill: (value) => renderDeep(value, scope), credentials });
+  }
+
+  /** The same request without the login's token, which differs between a run's attempts. */
+  plainRequest(query: RequestQuery, scope: Scope): HttpRequest {
+    const source = { ...this.#options.source, auth: { kind: 'none' as const } };
+    return requestOf(source, query, { fill: (value) => renderDeep(value, scope) });
   }
 
   /**
@@ -84,14 +93,15 @@ export class RestClient {
     read: (answer: HttpResponse, sent: HttpRequest) => Promise<T>,
     { isRead = () => false, isRepeatable = true }: FetchOptions = {},
   ): Promise<T> {
-    const { source, signal, log } = this.#options;
+    const { source, signal, log, alive = () => undefined } = this.#options;
     const onPause = (problem: Error, milliseconds: number) =>
       log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
-    return withRetries({ retries: isRepeatable ? source.retries : 0, signal, onPause }, async () => {
-      await this.#pause();
+    const retries = isRepeatable ? source.retries : 0;
+    const attempt = async () => {
       const { sent, answer } = await this.#exchange(make, isRead);
       return read(answer, sent);
-    });
+    };
+    return withSignsOfLife(alive, () => withRetries({ retries, signal, onPause }, attempt));
   }
 
   /** Sends a request. If the token is renewed, builds and sends a new request. */
@@ -100,6 +110,8 @@ export class RestClient {
     isRead: IsRead,
   ): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
     const sent = await make();
+    // Building the request may require a login, which takes its own slot.
+    await this.#takeSlot();
     try {
       return {
         sent,
@@ -113,15 +125,27 @@ export class RestClient {
 
   async #send(sent: HttpRequest, isRead: IsRead): Promise<HttpResponse> {
     const { client } = this.#options;
-    const answer = await client.send(sent);
+    const answer = await this.#sendSigned(sent);
     if (answer.status === 401 && (await this.#credentials.refused())) {
       await answer.body.return(undefined);
       throw again;
     }
-    this.#notBefore = performance.now() + rateLimitPauseMs(answer.headers, Date.now());
-    if (answer.status !== 304 && !isRead(answer.status)) await client.accept(answer);
+    this.#pacer.hold(rateLimitPauseMs(answer.headers, Date.now()));
+    if (answer.status !== 304 && !(await isRead(answer))) await client.accept(answer);
     this.#credentials.accepted();
     return answer;
+  }
+
+  /** Sends a request with its signature. Answers a challenge of the server once. */
+  async #sendSigned(request: HttpRequest): Promise<HttpResponse> {
+    const { client } = this.#options;
+    const signer = this.#signer;
+    if (signer === undefined) return client.send(request);
+    const answer = await client.send(await signer.sign(request));
+    if (answer.status !== 401 || signer.isChallenged?.(answer) !== true) return answer;
+    await answer.body.return(undefined);
+    await this.#takeSlot();
+    return client.send(await signer.sign(request));
   }
 
   /** Ends the session if one was started. */
@@ -129,20 +153,39 @@ export class RestClient {
     return this.#credentials.end();
   }
 
-  async #pause(): Promise<void> {
-    const pause = this.#notBefore - performance.now();
-    const { signal } = this.#options;
-    if (pause > 0) await wait(pause, undefined, { signal }).catch(() => signal.throwIfAborted());
+  /** Waits until the source's rate allows another request. The number of requests at once isn't limited. */
+  async #takeSlot(): Promise<void> {
+    const leave = await this.#pacer.turn(this.#options.signal);
+    leave();
   }
 
-  async #sideCall(data: RequestData) {
-    const { source, client } = this.#options;
-    const request = buildRequest(data, { base: source.url ?? '' }, this.scope, { headers: {}, query: [] });
-    const { url, status, headers, body } = await client.fetch(request);
-    const text = Buffer.concat(await Array.fromAsync(body)).toString('utf8');
-    const flat = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')] as const);
-    return { url, status, headers: Object.fromEntries(flat), body: parsed(text), text };
+  /** Sends the logout request with the session's credentials. */
+  async #logOut(data: RequestData): Promise<ServiceAnswer> {
+    const scope = { ...this.scope, login: await this.#credentials.facts() };
+    return this.#sideCall(data, { scope, credentials: this.#credentials.credentials(scope) });
   }
+
+  async #sideCall(
+    data: RequestData,
+    { scope, credentials } = { scope: this.scope, credentials: noCredentials },
+  ): Promise<ServiceAnswer> {
+    const { source, client } = this.#options;
+    const request = buildRequest(data, { base: source.url ?? '' }, scope, credentials);
+    await this.#takeSlot();
+    const follows = !isTokenInHeaders(source.auth);
+    const answer = await client.send(request, { follows });
+    const isRedirect = !follows && answer.status >= 300 && answer.status < 400;
+    return readSideAnswer(isRedirect ? answer : await client.accept(answer));
+  }
+}
+
+const noCredentials: RestCredentials = { headers: {}, query: [] };
+
+/** At most this many requests begin within any period of that length. */
+function budgetOf({ requests_per_second: rate }: RestSource): Budget {
+  if (rate === undefined) return {};
+  const requests = Math.max(1, Math.floor(rate));
+  return { rates: [{ requests, within: requests / rate }] };
 }
 
 /**
@@ -154,60 +197,3 @@ const again = new Error('The token was refused');
 const onRenewed = (): never => {
   throw again;
 };
-
-function parsed(text: string): unknown {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Converts `auth` to an SDK login. The credentials of methods without a token are added directly to the requests. */
-function loginOf(auth: Auth): LoginData {
-  const oauth = describedLogin(auth);
-  if (oauth !== undefined) return { kind: 'oauth', oauth };
-  if (auth.kind !== 'login_call') return { kind: 'none' };
-  const { name = 'authorization', in: place, call, token_path = '', logout } = auth;
-  registerWithin([call, logout]);
-  const scheme = auth.scheme ?? (auth.name === undefined ? 'Bearer' : '');
-  const value = scheme === '' ? '{{ login.token }}' : `${scheme} {{ login.token }}`;
-  return {
-    kind: 'session',
-    call: dataOf(call!),
-    token: token_path,
-    ...(place === 'query' ? { query: { [name]: '{{ login.token }}' } } : { headers: { [name]: value } }),
-    logout: logout === undefined ? undefined : dataOf(logout),
-  };
-}
-
-/** Registers a login call's secrets, which are nested in `auth` and identified by their names. */
-function registerWithin(value: unknown, name = ''): void {
-  if (typeof value === 'string' && secretName.test(name)) registerSecret(value);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [inner, one] of Object.entries(value)) registerWithin(one, Array.isArray(value) ? name : inner);
-}
-
-function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
-  return {
-    path,
-    method,
-    headers,
-    json: body,
-    form,
-  };
-}
-
-/** The OAuth description for `client_credentials` and `authorization_code`; undefined for all other kinds. */
-export function describedLogin(auth: Auth): OAuthDescription | undefined {
-  const { kind, token_url, scopes, client_authentication, token_parameters } = auth;
-  if (token_url === undefined) return undefined;
-  const shared = { token_url, scopes, client_authentication, token_parameters };
-  if (kind === 'client_credentials') return { ...shared, grants: [kind], refresh: 'none' };
-  if (kind !== 'authorization_code') return undefined;
-  const { authorize_url, authorize_parameters, revoke_url, device_url, pkce = true } = auth;
-  const device = device_url === undefined ? undefined : { url: device_url };
-  // Treats all refresh tokens as single-use. This also works if they can be used more than once.
-  const person = { grants: [kind], pkce, refresh: 'rotating' as const };
-  return { ...shared, ...person, authorize_url, authorize_parameters, revoke_url, device };
-}

@@ -7,9 +7,9 @@ import '../lib/temporal.ts';
 export { exponentialMs } from '../lib/backoff.ts';
 export { environmentWith } from '../lib/environment-with.ts';
 export { networkWords, seenIn } from '../lib/network.ts';
-export { passingAnswer } from '../lib/passing-answer.ts';
+export { passingAnswer, retryAfterMs } from '../lib/passing-answer.ts';
 export { Problem, type ProblemOptions } from '../lib/problem.ts';
-export { cutText, excerpt, excerptAt, redact, registerSecret, secretName } from '../lib/redact.ts';
+export { cutText, excerpt, excerptAt, redact, registerSecret, retireSecret, secretName } from '../lib/redact.ts';
 export type { RunWarning } from '../lib/run-warnings.ts';
 export { openScratchFile } from '../lib/scratch-file.ts';
 export { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../lib/sqlite.ts';
@@ -56,7 +56,15 @@ export { rateLimitPauseMs } from './http/rate-limit.ts';
 export { type HttpRequest, lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { withRetries } from './http/retry.ts';
 export { readSoapFault, soapServerCode } from './http/soap-fault.ts';
-export type { GrantKind, OAuthDescription, Token, TokenSource } from './oauth.ts';
+export {
+  type AssertionAlgorithm,
+  assertionAlgorithms,
+  type ClientAuthentication,
+  type GrantKind,
+  type OAuthDescription,
+  type Token,
+  type TokenSource,
+} from './oauth.ts';
 export {
   type JsonSchema,
   type Option,
@@ -108,7 +116,8 @@ export {
 } from './records/reader.ts';
 export { storedBytes } from './records/stored-bytes.ts';
 export type { AnswerPath, ServiceAnswer } from './service/answer.ts';
-export { buildRequest } from './service/build-request.ts';
+export type { ServiceCall } from './service/api-client.ts';
+export { buildRequest, requestHash } from './service/build-request.ts';
 export type * from './service/column-data.ts';
 export { type BareCall, CredentialProvider, logInByCall } from './service/credential-provider.ts';
 export { defineService } from './service/define-service.ts';
@@ -116,15 +125,19 @@ export type * from './service/description.ts';
 export { isObject, parseExact, textOf } from './service/exact-json.ts';
 export { type DateFormat, Moment, readMoment } from './service/moment.ts';
 export { signOfMore, signPlaces } from './service/more-signs.ts';
+export { type Pacer, pacerFor } from './service/pacer.ts';
 export { type NextPage, Pager } from './service/paging.ts';
 export type * from './service/paging-data.ts';
 export { type ValuePath, valueAt, valuesAt } from './service/path.ts';
 export { readTwice, totalWarning } from './service/read-twice.ts';
 export { listAt } from './service/records.ts';
+export { type ReportApi, readReport } from './service/report-job.ts';
+export { ReportOrders } from './service/report-orders.ts';
 export type * from './service/request-data.ts';
 export { defineRetiredService } from './service/retired-service.ts';
 export type * from './service/rules.ts';
-export { renderDeep, type Scope, type Template, templateFault } from './service/template.ts';
+export { withSignsOfLife } from './service/signs-of-life.ts';
+export { renderDeep, renderText, type Scope, type Template, templateFault } from './service/template.ts';
 export { boundOf, spansOf } from './service/windows.ts';
 export { type XmlPart, xmlParts } from './service/xml-tree.ts';
 export type { SshLogin } from './ssh/login.ts';

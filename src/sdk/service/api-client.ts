@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Problem } from '../../lib/problem.ts';
 import { type ConnectorLog, type LogIn, logInBy } from '../connector.ts';
 import type { HttpClient } from '../http/client.ts';
@@ -7,7 +6,7 @@ import type { HttpRequest } from '../http/request.ts';
 import { withRetries } from '../http/retry.ts';
 import type { TokenSource } from '../oauth.ts';
 import type { ServiceAnswer } from './answer.ts';
-import { buildLink, buildRequest } from './build-request.ts';
+import { buildLink, buildRequest, requestHash } from './build-request.ts';
 import { type Classification, classify } from './classify.ts';
 import { type BareCall, CredentialProvider, logInByCall } from './credential-provider.ts';
 import type { Decoding, LoginData, ServiceDescription } from './description.ts';
@@ -16,6 +15,7 @@ import { type Reply, readReply } from './reply.ts';
 import type { RequestData } from './request-data.ts';
 import type { ErrorRule } from './rules.ts';
 import { answerProblem, Ignored, strangeLink, tooLarge, unreadable, WatermarkLost } from './service-problems.ts';
+import { withSignsOfLife } from './signs-of-life.ts';
 import type { Scope } from './template.ts';
 
 /** What a run needs to call a service. */
@@ -57,8 +57,6 @@ export interface ClassifiedReply extends Reply {
 
 /** Maximum wait within a run. If a longer wait is needed, the run fails and the next run retries. */
 const maxPauseMs = 2 * 60_000;
-/** Heartbeat interval during a wait. */
-const signEveryMs = 10_000;
 
 /** Purpose of a call: `known` calls are sent with the credentials; the other calls open or close a session. */
 type Purpose = 'known' | 'login' | 'logout';
@@ -92,13 +90,7 @@ export class ApiClient {
   async hashOf(request: RequestData, scope: Scope): Promise<string> {
     const login = await this.#repeated(() => this.#credentials.facts());
     const steady = { ...scope, login: login && { ...login, token: '' } };
-    const { method, url, trustedHeaders, body } = buildRequest(request, this.#options.service, steady, {
-      headers: {},
-      query: [],
-    });
-    return createHash('sha256')
-      .update(JSON.stringify([method, url.href, trustedHeaders, body]))
-      .digest('hex');
+    return requestHash(buildRequest(request, this.#options.service, steady, { headers: {}, query: [] }));
   }
 
   /** Ends an open session. */
@@ -106,18 +98,11 @@ export class ApiClient {
     return this.#credentials.end();
   }
 
-  async #repeated<T>(attempt: () => Promise<T>): Promise<T> {
+  #repeated<T>(attempt: () => Promise<T>): Promise<T> {
     const { retries, signal, log, alive } = this.#options;
-    const signs = setInterval(alive, signEveryMs);
-    signs.unref();
     const onPause = (problem: Problem, milliseconds: number) =>
       log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
-    try {
-      return await withRetries({ retries, signal, maxPauseMs, onPause }, attempt);
-    } finally {
-      clearInterval(signs);
-      alive();
-    }
+    return withSignsOfLife(alive, () => withRetries({ retries, signal, maxPauseMs, onPause }, attempt));
   }
 
   async #attempt(call: ServiceCall, as: Purpose): Promise<ClassifiedReply> {
@@ -213,6 +198,9 @@ const onRenewed = (): never => {
 };
 
 /** The response to a call that doesn't read a page: a check, a discovery or a report job's call. */
-export async function answerOf(api: ApiClient, call: ServiceCall): Promise<ServiceAnswer> {
+export async function answerOf(
+  api: { call(call: ServiceCall): Promise<Pick<ClassifiedReply, 'answer'>> },
+  call: ServiceCall,
+): Promise<ServiceAnswer> {
   return (await api.call(call)).answer;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
 import { withoutSlash } from '../../lib/without-slash.ts';
@@ -52,6 +53,13 @@ export function buildLink(
     trustedQuery: given.credentials.query,
     trustedOrigin: url.origin,
   };
+}
+
+/** A hash that identifies a request. */
+export function requestHash({ method, url, trustedHeaders, body }: HttpRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([method, url.href, trustedHeaders, body]))
+    .digest('hex');
 }
 
 /** The service's headers, then the credentials' headers, then the request's headers; later headers take precedence. */

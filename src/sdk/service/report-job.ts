@@ -3,12 +3,13 @@ import { exponentialMs } from '../../lib/backoff.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { ConnectorLog } from '../connector.ts';
 import { type AnswerPath, pick, type ServiceAnswer } from './answer.ts';
-import { type ApiClient, answerOf } from './api-client.ts';
+import { answerOf, type ClassifiedReply, type ServiceCall } from './api-client.ts';
 import type { JobData, StreamData } from './description.ts';
 import { isObject, textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import { placeText } from './page-problems.ts';
 import type { ReportOrder, ReportOrders } from './report-orders.ts';
+import type { RequestData } from './request-data.ts';
 import { Ignored, jobNotMade, jobProblem, WatermarkLost } from './service-problems.ts';
 import type { Scope } from './template.ts';
 
@@ -17,9 +18,16 @@ const maxPauseMs = 60_000;
 
 type Facts = Readonly<Record<string, unknown>>;
 
+/** Makes the calls that create and poll a report. */
+export interface ReportApi {
+  /** A hash of a request without its credentials. All of a run's attempts compute the same hash. */
+  hashOf(request: RequestData, scope: Scope): Promise<string>;
+  call(call: ServiceCall): Promise<Pick<ClassifiedReply, 'answer' | 'verdict'>>;
+}
+
 export interface ReportJobOptions {
-  readonly api: ApiClient;
-  readonly stream: StreamData;
+  readonly api: ReportApi;
+  readonly stream: Pick<StreamData, 'job' | 'decode' | 'errors'>;
   readonly scope: Scope;
   readonly title: string;
   readonly signal: AbortSignal;
@@ -137,7 +145,7 @@ function isLate(error: unknown): boolean {
   return error instanceof Problem && error.code === 'SERVICE_JOB_LATE';
 }
 
-function jobCall(stream: StreamData, scope: Scope, request: JobData['create'], job: Facts) {
+function jobCall(stream: ReportJobOptions['stream'], scope: Scope, request: JobData['create'], job: Facts) {
   const decode = stream.decode === 'xml' ? ('xml' as const) : ('json' as const);
   return { request, scope: { ...scope, job }, decode, errors: stream.errors };
 }

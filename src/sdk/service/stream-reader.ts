@@ -1,5 +1,6 @@
 import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { ServiceAnswer } from './answer.ts';
+import type { ApiClient } from './api-client.ts';
 import type { Fields, Partition, ServiceDescription, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import type { Moment } from './moment.ts';
@@ -25,7 +26,8 @@ import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
 
 /** The options for reading one stream. */
-export interface StreamReaderOptions extends Pick<ReportJobOptions, 'api' | 'signal' | 'log' | 'alive' | 'orders'> {
+export interface StreamReaderOptions extends Pick<ReportJobOptions, 'signal' | 'log' | 'alive' | 'orders'> {
+  readonly api: ApiClient;
   readonly service: Pick<ServiceDescription, 'title' | 'streams'>;
   readonly watermark: StreamWatermark | undefined;
   readonly maxPages: number;

@@ -8,17 +8,17 @@ import { expect, test } from 'vitest';
 import { sendJson } from '../http-server.ts';
 import { ids, restBench } from './rig.ts';
 
-const { server, folder, extract } = restBench();
+const { server, extract } = restBench();
 
 test('a hundred thousand records on many pages arrive complete from a buffer on disk', async () => {
   server.answer = ({ searchParams }, response) => {
     const from = Number(searchParams.get('offset'));
     sendJson(response, { items: ids(from, Math.min(from + 10_000, 100_000)) });
   };
-  const { rows } = await extract({ records: 'items', paging: { kind: 'offset' } });
+  const { rows, scratch } = await extract({ records: 'items', paging: { kind: 'offset' } });
   expect(rows.length).toBe(100_000);
   expect(rows.every(([id], i) => id === String(i))).toBe(true);
-  expect((await readFile(join(folder, 'answers.spool'))).length).toBeGreaterThan(1_000_000);
+  expect((await readFile(join(scratch, 'answers.spool'))).length).toBeGreaterThan(1_000_000);
 });
 
 test('a response with a million records is read with a heap of 32 MB', async () => {

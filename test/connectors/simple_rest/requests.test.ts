@@ -107,7 +107,7 @@ test('a self-signed certificate is trusted only if ca_file names it', async () =
     '-days',
     '2',
     '-subj',
-    '/CN=localhost',
+    '/CN=sluice-test',
     '-addext',
     'subjectAltName=IP:127.0.0.1',
   ];
@@ -121,6 +121,13 @@ test('a self-signed certificate is trusted only if ca_file names it', async () =
     const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`;
     expect(await failure({}, { url })).toMatchObject({ code: 'REST_TLS', family: 'job' });
     expect((await extract({}, { url, ca_file: 'ca.pem' })).rows).toEqual(numbers(0, 1));
+    const otherHost = await failure({}, { url: url.replace('127.0.0.1', 'localhost'), ca_file: 'ca.pem' });
+    expect(otherHost).toMatchObject({
+      code: 'REST_TLS',
+      message: expect.stringContaining('not valid for the host localhost'),
+    });
+    const noTls = await failure({}, { url: server.url.replace('http:', 'https:') });
+    expect(noTls).toMatchObject({ code: 'REST_TLS', next: expect.stringContaining('http://') });
     expect(await failure({}, { url, ca_file: 'none.pem' })).toMatchObject({ code: 'REST_CA_FILE', family: 'config' });
   } finally {
     secure.closeAllConnections();
@@ -157,4 +164,23 @@ test('fetchDatasource returns raw bytes, limits their number and reports failed 
   await expect(bytes()).rejects.toMatchObject({ code: 'REST_BUSY' });
   const nowhere = fetchDatasource({ endpoint_url: 'file:///etc/passwd' }, limits);
   await expect(nowhere.next()).rejects.toMatchObject({ code: 'REST_ADDRESS' });
+});
+
+test('a form is sent with its fields encoded, lists repeated, and fields without a value omitted', async () => {
+  server.answer = ({ searchParams: _ }, response, number) =>
+    sendJson(response, { rows: ids(number, number + 1), next: number === 1 ? 'n2' : null });
+  const form = { q: 'a b&ü', on: '{{ today | format: YYYY }}', tag: ['x', 'y'], none: null, after: '{{ page.token }}' };
+  const query = { method: 'POST', form, records: 'rows', paging: { kind: 'cursor', cursor: 'next' } };
+  expect((await extract(query, {}, { logicalAt: Date.UTC(2026, 2, 1) })).rows).toEqual(numbers(1, 3));
+  const type = 'application/x-www-form-urlencoded';
+  expect(server.requests).toMatchObject([
+    { url: '/', headers: { 'content-type': type }, body: 'q=a+b%26%C3%BC&on=2026&tag=x&tag=y' },
+    { url: '/', headers: { 'content-type': type }, body: 'q=a+b%26%C3%BC&on=2026&tag=x&tag=y&after=n2' },
+  ]);
+});
+
+test('a secret in a form is redacted if the server repeats it', async () => {
+  server.answer = (_, response) => void response.writeHead(400).end(server.requests.at(-1)!.body);
+  const problem = await failure({ method: 'POST', form: { api_key: 'form-secret-4711', a: 'b' } });
+  expect(problem.seen).toBe('status 400: api_key=[redacted]&a=b');
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
@@ -38,11 +38,13 @@ export function restBench() {
   async function extract(query: Options, source: Options = {}, run: Run = {}) {
     const warnings: RunWarning[] = [];
     const warn = (warning: RunWarning) => void warnings.push(warning);
-    const context = { ...contextOf(rest, { source: { url: server.url, ...source }, query, folder }), warn, ...run };
+    const scratch = await mkdtemp(join(folder, 'scratch-'));
+    const options = { source: { url: server.url, ...source }, query, folder, scratch };
+    const context = { ...contextOf(rest, options), warn, ...run };
     const { columns, batches, watermark, unchanged } = await rest.extract(context);
     const rows: (string | null)[][] = [];
     for await (const batch of batches) rows.push(...batchText(batch));
-    return { columns, rows, watermark: watermark?.(), unchanged: unchanged?.() ?? false, warnings };
+    return { columns, rows, watermark: watermark?.(), unchanged: unchanged?.() ?? false, warnings, scratch };
   }
 
   const failure = (query: Options, source: Options = {}): Promise<Problem> =>
