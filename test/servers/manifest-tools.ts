@@ -21,9 +21,11 @@ export function missingForManifests(): string[] {
   return [...(hasGo() ? [] : ['Go 1.21']), ...(hasVenv() ? [] : ['Python with venv'])];
 }
 
-const findGo = () => findProgram('go', ['/usr/local/go/bin', '/usr/lib/go-*/bin']);
+/** The Go program. */
+export const findGo = () => findProgram('go', ['/usr/local/go/bin', '/usr/lib/go-*/bin']);
 
-function hasGo(): boolean {
+/** Whether this machine has a Go that downloads newer versions of itself. */
+export function hasGo(): boolean {
   const go = findGo();
   if (go === undefined) return false;
   const [, major, minor] = /go(\d+)\.(\d+)/.exec(execFileSync(go, ['version'], { encoding: 'utf8' })) ?? [];

@@ -296,9 +296,20 @@ export class JsonScanner extends JsonLexer {
     if (node.slot >= 0) this.#store(node, what, start, end);
   }
 
+  /** A key with a dot can have the name of a nested key. */
+  #duplicate(at: number, path: string) {
+    const what = `duplicate key ${JSON.stringify(path)} in a record`;
+    if (!path.includes('.')) return this.fault(at, what);
+    return this.fault(
+      at,
+      what,
+      'if the record has both a key with a dot and a nested key, set `flatten: 0`, which keeps objects as json',
+    );
+  }
+
   #store(node: PathNode, what: number, start: number, end: number): void {
     const at = this.#row + 2 * node.slot;
-    if (this.spans[at] !== absent) throw this.fault(start, `duplicate key ${JSON.stringify(node.path)} in a record`);
+    if (this.spans[at] !== absent) throw this.#duplicate(start, node.path);
     this.spans[at] = what === kind.null ? absentAsNull : start;
     this.spans[at + 1] = end;
     if ((what & node.natural) === 0 && what !== kind.null) this.dirty[node.slot] = 1;

@@ -1,0 +1,16 @@
+import { describe } from 'vitest';
+import { hasAuthlib } from './authlib.ts';
+import { reportMissing } from './describe.ts';
+import { hasGoHttpbin } from './go-httpbin.ts';
+
+const kinds = {
+  'go-httpbin': { isInstalled: hasGoHttpbin, packages: 'golang' },
+  Authlib: { isInstalled: hasAuthlib, packages: 'python3-venv' },
+};
+
+/** A `describe` for a web server from a registry. If the machine can't run it, the suite reports what it didn't run. */
+export function describeWithWebServer(kind: keyof typeof kinds, title: string, body: () => void): void {
+  const { isInstalled, packages } = kinds[kind];
+  if (isInstalled()) describe(title, body);
+  else reportMissing(title, [kind], packages);
+}
