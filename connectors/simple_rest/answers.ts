@@ -1,5 +1,5 @@
 import { excerpt, type HttpResponse, httpProblem, option, type Problem, retryAfterMs, shownUrl } from '#sdk';
-import type { OptionFault } from './paging-faults.ts';
+import type { OptionFault } from './option-fault.ts';
 import { text } from './schemas.ts';
 
 /** What a response means that has this status, or this header. The first matching rule applies. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type HttpRequest, type HttpResponse, registerSecret } from '#sdk';
-import type { RequestSigner } from './sign-request.ts';
+import type { RequestSigner } from './request-signer.ts';
 
 /** The hash functions of RFC 7616 (section 3.3) by their names in OpenSSL, the strongest first. */
 const hashes: Readonly<Record<string, string>> = { 'SHA-512-256': 'sha512-256', 'SHA-256': 'sha256', MD5: 'md5' };

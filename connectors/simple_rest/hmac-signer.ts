@@ -10,7 +10,7 @@ import {
   templateFault,
 } from '#sdk';
 import type { Auth } from './auth.ts';
-import type { RequestSigner } from './sign-request.ts';
+import type { RequestSigner } from './request-signer.ts';
 
 const defaultHeaders = { 'x-signature': '{{ signature }}' };
 

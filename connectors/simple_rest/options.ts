@@ -2,7 +2,7 @@ import { type OptionValues, option, recordOptions } from '#sdk';
 import { answers } from './answers.ts';
 import { auth } from './auth.ts';
 import { paging } from './paging-options.ts';
-import { pathsOptions } from './paths.ts';
+import { pathsOptions } from './paths-options.ts';
 import { report } from './report-options.ts';
 import { parameterList, type RequestParameter } from './request-parameter.ts';
 import { text } from './schemas.ts';
@@ -86,7 +86,7 @@ export const query = {
   endpoint_url: option.text({
     about: 'Full URL of the request; use it instead of `path`.',
     example: 'https://api.example.com/v2/orders',
-    pattern: '^https?://',
+    pattern: '^(?:https?://|\\{\\{)',
   }),
   window: option.schema<RestWindow | undefined>(
     {

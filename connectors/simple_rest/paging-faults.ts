@@ -1,13 +1,8 @@
 import { placeAmong, placeFault } from '#sdk';
+import type { OptionFault } from './option-fault.ts';
 import type { RestQuery } from './options.ts';
 import { placesOf, stopSigns } from './paging.ts';
 import type { RestPaging } from './paging-options.ts';
-
-/** Why the options can't be used together. */
-export interface OptionFault {
-  readonly option: string;
-  readonly message: string;
-}
 
 /** Checks the query's options for paging, and the places of the values that are read from responses. */
 export function pagingFaults(query: RestQuery): OptionFault[] {

@@ -172,7 +172,7 @@ function bodyOf(query: Pick<RequestQuery, 'body' | 'form'>, fill: (value: unknow
   return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
 }
 
-/** In a form, unlike in a URL, `+` stands for a space (WHATWG URL, 5.2). */
+/** In a form, unlike in a URL, `+` means a space (WHATWG URL, 5.2). */
 function formBody(form: NonNullable<RequestQuery['form']>): RequestBody {
   const fields = Object.entries(form).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => (one === null ? [] : [[name, String(one)]])),

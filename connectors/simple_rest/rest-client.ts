@@ -25,8 +25,9 @@ import {
 import { isTokenInHeaders, loginOf } from './login-of.ts';
 import type { RestSource } from './options.ts';
 import { type RequestQuery, type RestCredentials, requestOf } from './request.ts';
+import type { RequestSigner } from './request-signer.ts';
 import { readSideAnswer } from './side-answer.ts';
-import { type RequestSigner, signerOf } from './sign-request.ts';
+import { signerOf } from './sign-request.ts';
 
 export interface RestClientOptions {
   readonly source: RestSource;

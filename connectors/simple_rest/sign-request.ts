@@ -1,14 +1,8 @@
-import { type HttpRequest, type HttpResponse, registerSecret } from '#sdk';
+import { type HttpRequest, registerSecret } from '#sdk';
 import type { Auth } from './auth.ts';
 import { DigestAuth } from './digest-auth.ts';
 import { HmacSigner } from './hmac-signer.ts';
-
-/** Adds credentials that depend on the whole request, after its URL, headers and body are final. */
-export interface RequestSigner {
-  sign(request: HttpRequest): Promise<HttpRequest>;
-  /** Whether the request may succeed if it's signed again, according to a response with status 401. */
-  isChallenged?(response: HttpResponse): boolean;
-}
+import type { RequestSigner } from './request-signer.ts';
 
 /** The signer for `auth`; undefined if its credentials don't depend on the request. */
 export function signerOf(auth: Auth): RequestSigner | undefined {

@@ -54,9 +54,9 @@ function tlsWords(code: string, url: URL): { what: string; next: string } {
       next: "use a host name for which the certificate was issued, or ask the server's operator for another certificate",
     };
   }
-  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
+  if (/^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/.test(code)) {
     return {
-      what: `the server certificate ${code === 'CERT_HAS_EXPIRED' ? 'has expired' : 'is not valid yet'}`,
+      what: `the server certificate ${code.endsWith('EXPIRED') ? 'has expired' : 'is not valid yet'}`,
       next: "check this machine's clock, or ask the server's operator for a new certificate",
     };
   }
