@@ -1,10 +1,12 @@
 import { describe } from 'vitest';
 import { hasAuthlib } from './authlib.ts';
+import { hasCap } from './cap.ts';
 import { reportMissing } from './describe.ts';
 import { hasGoHttpbin } from './go-httpbin.ts';
 
 const kinds = {
   'go-httpbin': { isInstalled: hasGoHttpbin, packages: 'golang' },
+  CAP: { isInstalled: hasCap, packages: 'npm' },
   Authlib: { isInstalled: hasAuthlib, packages: 'python3-venv' },
 };
 

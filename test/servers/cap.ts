@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cached, runTool } from './fetch.ts';
+import { findProgram } from './server.ts';
+import { startWebServer, type WebServer } from './web-server.ts';
+
+/** The versions and hashes of SAP CAP and its dependencies. */
+const lock = readFileSync(new URL('npm/cap-lock.json', import.meta.url), 'utf8');
+
+const model = `@path: '/odata'
+service Shop { @readonly entity Items { key id : Integer; name : String; } }
+`;
+
+/** CAP parses the URL; the service itself only has to compare the IDs. */
+const service = `module.exports = (srv) => srv.on('READ', 'Items', ({ query: { SELECT: { where = [] } } }) => {
+  const least = where[1] === '>' ? where[2].val : 0;
+  return Array.from({ length: 47 }, (_, i) => ({ id: i + 1, name: 'item ' + (i + 1) })).filter(({ id }) => id > least);
+});
+`;
+
+export const hasCap = (): boolean => findProgram('npm') !== undefined;
+
+/** SAP CAP, whose OData parser is strict, with 47 items at `/odata/Items`. */
+export async function startCap(): Promise<WebServer> {
+  const name = `cap-${createHash('sha256').update(`${lock}${model}${service}`).digest('hex').slice(0, 16)}`;
+  const folder = await cached(name, async (fresh) => {
+    const { packages } = JSON.parse(lock) as { packages: Record<string, { dependencies?: object }> };
+    await writeFile(join(fresh, 'package.json'), JSON.stringify({ private: true, ...packages[''] }));
+    await writeFile(join(fresh, 'package-lock.json'), lock);
+    await mkdir(join(fresh, 'srv'));
+    await writeFile(join(fresh, 'srv/shop.cds'), model);
+    await writeFile(join(fresh, 'srv/shop.js'), service);
+    await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', fresh]);
+  });
+  const program = join(folder, 'node_modules/.bin/cds-serve');
+  if (!existsSync(program)) throw new Error(`npm did not install ${program}`);
+  // CAP serves the project in the current folder.
+  const start = ['-c', 'cd "$1" && shift && exec "$@"', 'sh', folder, process.execPath, program, 'all', '--port'];
+  return startWebServer({ name: 'cap', program: '/bin/sh', args: (port) => [...start, String(port)] });
+}
