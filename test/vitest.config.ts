@@ -20,7 +20,7 @@ const states = [
   'test/state/{account-history,fleet-runs,generations,locks,outbox,process-settings,quarantine,receipts,resends,run-stats,runs,schedules,throttled-jobs,watermark-decisions,watermarks}.test.ts',
   'test/delivery/{deliver,deliver-attempts,pacing,processes,quota,resends,settle}.test.ts',
   'test/daemon/{daemon,alerting/alert-loop}.test.ts',
-  'test/daemon/fleet/fleet-{queue,worker}.test.ts',
+  'test/daemon/fleet/{fleet-queue,fleet-worker,resumed-firings}.test.ts',
   'test/daemon/firing/{clock,rules,scheduler}.test.ts',
   'test/daemon/retry/{plan-checks,retrier}.test.ts',
   'test/daemon/run/{guards,keep-rows,refreshes,sync-jobs}.test.ts',

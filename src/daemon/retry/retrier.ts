@@ -122,7 +122,11 @@ export class Retrier {
         if (outcome.run === undefined && outcome.state !== 'failed') await this.#drop(firing.attempt);
       }
     }
-    if (outcome.state === 'failed') this.defer(firing, { problem: outcome.problem, began: outcome.run !== undefined });
+    if (outcome.state === 'failed') {
+      // The run's row in the fleet's queue is deleted next, so the firing can't wait for that row's outcome again.
+      const { queuedAs: _, ...next } = firing;
+      this.defer(next, { problem: outcome.problem, began: outcome.run !== undefined });
+    }
     // Each check reads the whole plan. With a large config, a check after every run would take too long.
     if (!attempts.isEmpty()) scheduler.look();
   }
