@@ -87,10 +87,13 @@ export async function prepareRecord(
   return { ...note, faults: problems.map(recordedFault), leftOut, shown: packed.toString('base64') };
 }
 
-/** Records this process's active config, so that commands in other processes can read it. */
+/**
+ * Records this process's active config, so that commands in other processes can read it. If the state can't be written
+ * now, such as because another process holds its lock, records the config later.
+ */
 export async function saveRecord({ shown, ...note }: PreparedRecord, { store, clock }: RecordContext): Promise<void> {
   const taken: Omit<ActiveRecord, 'differs'> = { ...note, at: clock.now() };
-  await store.transaction(async ({ processSettings }) => {
+  await store.settle('config', async ({ processSettings }) => {
     await processSettings.set(takenName, redact(JSON.stringify(taken)));
     await processSettings.set(shownName, shown);
   });
