@@ -42,6 +42,7 @@ export class FleetStage {
   readonly schema: string;
   readonly #given: FleetGiven;
   readonly #pool: pg.Pool;
+  readonly #started: Running[] = [];
   #firedAt = 0;
 
   private constructor(given: FleetGiven & Pick<FleetStage, 'home' | 'upstream' | 'schema'>, theatre: Theatre) {
@@ -87,12 +88,13 @@ export class FleetStage {
   /** Starts `sluice run`. With a step, the process dies there; if the step is empty, it only lists its steps. */
   start({ args = [], step, by, how = {} }: Life = {}): Running {
     const { preload = [] } = how;
-    if (step === undefined)
-      return this.home.start(['run', ...args], { serves: true, ...how, env: { ...env, ...how.env } });
     const { port } = this.#given.front ?? this.#given.server;
     const die = { STEPS_PORT: String(port), STEPS_FILE: this.#stepsFile, DIE_AT: step, DIE_BY: by ?? 'SIGKILL' };
-    const all = { ...how, preload: ['die-at-step', ...preload], env: { ...env, ...die, ...how.env } };
-    return this.home.start(['run', ...args], { serves: true, ...all });
+    const special = step === undefined ? how : { ...how, preload: ['die-at-step', ...preload] };
+    const all = { serves: true, ...special, env: { ...env, ...(step !== undefined && die), ...how.env } };
+    const running = this.home.start(['run', ...args], all);
+    this.#started.push(running);
+    return running;
   }
 
   /** The durable steps so far of the processes that were started with a step. */
@@ -203,7 +205,8 @@ export class FleetStage {
   async #story(): Promise<string> {
     const tables = ['fleet_runs', 'runs', 'outbox', 'schedules', 'deferred_firings', 'leases', 'send_slots'];
     const rows = await Promise.all(tables.map(async (one) => [one, await this.query(`select * from @${one}`)]));
-    return JSON.stringify(Object.fromEntries(rows), undefined, 1);
+    const told = this.#started.map(({ child, output }) => `${child.pid}: ${output()}`);
+    return [JSON.stringify(Object.fromEntries(rows), undefined, 1), ...told].join('\n');
   }
 }
 
@@ -217,7 +220,8 @@ interface Life {
 
 export const allowance = 10_000;
 
-const env = { SLUICE_KEY: 'key-for-logins-'.repeat(3) };
+/** The environment that each process needs. */
+export const env = { SLUICE_KEY: 'key-for-logins-'.repeat(3) };
 
 export function isDead({ child }: Running): boolean {
   return child.exitCode !== null || child.signalCode !== null;

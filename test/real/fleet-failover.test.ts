@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { beforeAll, it } from 'vitest';
-import { FleetStage } from '../chaos/fleet-stage.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { env, FleetStage } from '../chaos/fleet-stage.ts';
 import { openTheatre, type Theatre } from '../chaos/stage.ts';
 import { forSuite, forTest } from '../journey/process.ts';
 import { until } from '../journey/world.ts';
@@ -23,20 +23,23 @@ async function run<T extends object>({ url }: TestServer, text: string): Promise
     .finally(() => client.end());
 }
 
-/** A primary, a synchronous standby, and an address that leads to the primary until `failOver`. */
-async function openPair() {
+/** A primary, a standby that streams from it, and an address that leads to the primary until `failOver`. */
+async function openPair(isSynchronous: boolean) {
   const primary = await startPostgres();
   forTest(() => primary.stop());
   const standby = await startStandby(primary);
   forTest(() => standby.stop());
-  await run(primary, "alter system set synchronous_standby_names = '*'");
-  await run(primary, 'select pg_reload_conf()');
-  await until('the standby to be synchronous', async () => {
-    const [row] = await run<{ sync_state: string }>(primary, 'select sync_state from pg_stat_replication');
-    return row?.sync_state === 'sync';
-  });
+  if (isSynchronous) {
+    await run(primary, "alter system set synchronous_standby_names = '*'");
+    await run(primary, 'select pg_reload_conf()');
+    await until('the standby to be synchronous', async () => {
+      const [row] = await run<{ sync_state: string }>(primary, 'select sync_state from pg_stat_replication');
+      return row?.sync_state === 'sync';
+    });
+  }
   const gate = await openGate(primary.port, Number.POSITIVE_INFINITY, forTest);
   return {
+    standby,
     address: { ...primary, port: gate.port },
     async failOver(): Promise<void> {
       await primary.kill();
@@ -68,7 +71,7 @@ else {
   });
 
   it('a fleet loses nothing, exceeds no limit and runs each firing once if its database fails over to a synchronous standby', async () => {
-    const { address, failOver } = await openPair();
+    const { address, failOver } = await openPair(true);
     const { stage, processes } = await openFleet(address);
     await failOver();
     await stage.untilSettled();
@@ -78,5 +81,35 @@ else {
     stage.upstream.advance();
     await stage.fire();
     await stage.rest();
+  }, 600_000);
+
+  it('a fleet shows no older data after a failover to a standby that lags, if it is stopped and "restore --distrust" has run', async () => {
+    const { address, standby, failOver } = await openPair(false);
+    const { stage, processes } = await openFleet(address);
+    // The standby receives no more. What follows is lost.
+    await run(standby, "alter system set primary_conninfo = ''");
+    await run(standby, 'select pg_reload_conf()');
+    const before = await stage.state();
+    await untilSent(stage, before.outbox.filter(({ state }) => state === 'delivered').length + 10);
+    for (const { child, ended } of processes) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+    await failOver();
+    const [lost] = await stage.query<{ n: number }>("select count(*)::int as n from @outbox where state = 'delivered'");
+    expect(lost!.n, 'receipts are lost').toBeLessThan(jobs);
+    const { stdout, code } = await stage.home.sluice(['restore', '--distrust'], { env });
+    expect({ stdout, code }).toMatchObject({ code: 0, stdout: expect.stringContaining("Today's request count") });
+    const first = stage.start();
+    await stage.untilSettled();
+    await stage.end(first);
+    stage.upstream.advance();
+    await stage.fire();
+    const next = stage.start();
+    await stage.untilSettled();
+    await stage.end(next);
+    expect(await stage.oracle.look(), 'every job has sent its data again').toEqual(
+      Array.from({ length: jobs }, () => stage.upstream.version),
+    );
   }, 600_000);
 }
