@@ -94,17 +94,17 @@ describe('jobs without a history whose firings exceed the daily allowance', () =
 
 describe('a simulation of several days with a clock change', () => {
   it('follows the schedules and uses a 23-hour day when New York changes to daylight saving time', async () => {
-    const report = await simulated({ from: '2026-03-06', days: 4 });
+    const report = await simulated({ from: '2026-03-07', days: 3 });
     expect(firings(report)).toEqual({
-      quarters: 95 * 4,
-      nightly: 4,
-      twice: 4,
-      weekdays: 2 * 9,
-      nachts: 4,
-      stunden: 95,
+      quarters: 71 * 4,
+      nightly: 3,
+      twice: 3,
+      weekdays: 9,
+      nachts: 3,
+      stunden: 71,
     });
-    const [friday, sunday] = [96 + 1 + 1 + 9 + 1 + 24, 92 + 1 + 1 + 1 + 23];
-    expect(used(report)).toEqual([friday, friday - 9, sunday, friday]);
+    const [saturday, sunday] = [96 + 1 + 1 + 1 + 24, 92 + 1 + 1 + 1 + 23];
+    expect(used(report)).toEqual([saturday, sunday, saturday + 9]);
     expect(report).toMatchObject({
       fits: true,
       trouble: [],
@@ -113,19 +113,19 @@ describe('a simulation of several days with a clock change', () => {
   });
 
   it('starts no run twice and uses a 25-hour day when New York changes back', async () => {
-    const report = await simulated({ from: '2026-10-30', days: 4 });
+    const report = await simulated({ from: '2026-10-31', days: 3 });
     expect(firings(report)).toEqual({
-      quarters: 97 * 4,
-      nightly: 4,
-      twice: 4,
-      weekdays: 2 * 9,
-      nachts: 4,
-      stunden: 97,
+      quarters: 73 * 4,
+      nightly: 3,
+      twice: 3,
+      weekdays: 9,
+      nachts: 3,
+      stunden: 73,
     });
-    const days = ['2026-10-30', '2026-10-31', '2026-11-01', '2026-11-02'];
+    const days = ['2026-10-31', '2026-11-01', '2026-11-02'];
     expect(report.accounts[0]!.days.map(({ day }) => day)).toEqual(days);
-    const weekday = 96 + 1 + 1 + 9 + 1 + 24;
-    expect(used(report)).toEqual([weekday, weekday - 9, 100 + 1 + 1 + 1 + 25, weekday]);
+    const saturday = 96 + 1 + 1 + 1 + 24;
+    expect(used(report)).toEqual([saturday, 100 + 1 + 1 + 1 + 25, saturday + 9]);
     expect(report.fits).toBe(true);
   });
 
@@ -144,36 +144,37 @@ describe('a simulation of several days with a clock change', () => {
 
 describe('a simulated day', () => {
   const day = { from: '2026-06-15', days: 1 };
-  const minutes = { ...jobs.quarters, schedule: { cron: '7,22,37,52 * * * *', timezone: newYork } };
+  const minutes = jobs.quarters;
+  const hourly = { ...minutes, schedule: { cron: '7 * * * *', timezone: newYork } };
 
   it('shows when the allowance runs out, and never exceeds it', async () => {
-    const config = { destinations: { main: { ...destination, requests_per_day: 50 } }, jobs: { minutes } };
+    const config = { destinations: { main: { ...destination, requests_per_day: 12 } }, jobs: { hourly } };
     const report = await simulated({ ...day, days: 2, config });
     expect(report.fits).toBe(false);
     expect(report.accounts[0]).toMatchObject({
-      limit: 50,
+      limit: 12,
       days: [
-        { day: '2026-06-15', used: 50, ended: true },
-        { day: '2026-06-16', used: 50, ended: true },
+        { day: '2026-06-15', used: 12, ended: true },
+        { day: '2026-06-16', used: 12, ended: true },
       ],
     });
     // Once the requests were used up, later payloads superseded earlier ones; the last one of each day was sent after
     // midnight.
-    expect(report.runs).toMatchObject({ runs: 192, owed: 0, superseded: 192 - 50 - 51, dead: 0 });
-    expect(report.trouble).toEqual(['the daily allowance of main (50 requests) was used up on 2026-06-15, 2026-06-16']);
+    expect(report.runs).toMatchObject({ runs: 48, owed: 0, superseded: 48 - 12 - 13, dead: 0 });
+    expect(report.trouble).toEqual(['the daily allowance of main (12 requests) was used up on 2026-06-15, 2026-06-16']);
   });
 
   it("includes the daemon's own requests to the service", async () => {
-    const config = { destinations: { main: { ...destination, ask_usage: true } }, jobs: { minutes } };
+    const config = { destinations: { main: { ...destination, ask_usage: true } }, jobs: { hourly } };
     const report = await simulated({ ...day, config });
     const [account] = report.accounts;
     expect(account!.usage_queries).toBeGreaterThan(0);
-    expect(used(report)).toEqual([96 + account!.usage_queries]);
+    expect(used(report)).toEqual([24 + account!.usage_queries]);
   });
 
   it('includes no requests for runs without changes', async () => {
-    const report = await simulated({ ...day, config: { jobs: { minutes } }, changes: 0 });
-    expect(report.runs).toMatchObject({ runs: 96, delivered: 1, unchanged: 95, requests: 1 });
+    const report = await simulated({ ...day, config: { jobs: { hourly } }, changes: 0 });
+    expect(report.runs).toMatchObject({ runs: 24, delivered: 1, unchanged: 23, requests: 1 });
     expect(used(report)).toEqual([1]);
   });
 
@@ -201,16 +202,16 @@ describe('a simulated day', () => {
         other: { ...destination, url: 'https://other.invalid/api/1.0', client_id: target('9') },
       },
       jobs: {
-        here: { ...minutes, destination: 'main' },
-        there: { ...minutes, destination: 'other' },
-        client: { ...minutes, destination: 'main', target: { instance: target('f'), client_id: target('8') } },
-        declared: { ...minutes, destination: 'other', target: { datasource: { name: 'Orders' } } },
-        refresh: { destination: 'main', target: { refresh: [target('1'), target('2')] }, schedule: minutes.schedule },
+        here: { ...hourly, destination: 'main' },
+        there: { ...hourly, destination: 'other' },
+        client: { ...hourly, destination: 'main', target: { instance: target('f'), client_id: target('8') } },
+        declared: { ...hourly, destination: 'other', target: { datasource: { name: 'Orders' } } },
+        refresh: { destination: 'main', target: { refresh: [target('1'), target('2')] }, schedule: hourly.schedule },
       },
     };
     const report = await simulated({ ...day, config });
-    expect(report).toMatchObject({ fits: true, runs: { runs: 5 * 96, delivered: 5 * 96, dead: 0, failed: 0 } });
-    expect(report.accounts.map(({ days: [only] }) => only!.used)).toEqual([3 * 96, 2 * 96]);
+    expect(report).toMatchObject({ fits: true, runs: { runs: 5 * 24, delivered: 5 * 24, dead: 0, failed: 0 } });
+    expect(report.accounts.map(({ days: [only] }) => only!.used)).toEqual([3 * 24, 2 * 24]);
   });
 });
 
