@@ -18,6 +18,8 @@ const minKeyCharacters = 32;
 /** The encryption keys: the configured ones, and the key file in the state folder. */
 export class EncryptionKeys {
   readonly #given: SealKeys;
+  /** The keys by the strings that they're derived from. The daemon looks for a key whenever it polls a waiting job. */
+  readonly #derived = new Map<string, EncryptionKey>();
   /** The key file's path, whether or not the file exists. */
   readonly file: string;
 
@@ -29,8 +31,7 @@ export class EncryptionKeys {
   /** The key to encrypt with. If no key is configured, it's the one in the key file, which is created if necessary. */
   current(): EncryptionKey {
     const { current } = this.#given;
-    if (current !== undefined) return keyOf(current);
-    return keyOf(readKeyFile(this.file) ?? makeKeyFile(this.file));
+    return this.#keyOf(current ?? readKeyFile(this.file) ?? makeKeyFile(this.file));
   }
 
   /**
@@ -40,7 +41,16 @@ export class EncryptionKeys {
   find(id: string): EncryptionKey | undefined {
     const { current, former } = this.#given;
     const texts = [current, ...former, readKeyFile(this.file)].filter((text) => text !== undefined);
-    return texts.map(keyOf).find((key) => key.id === id);
+    return texts.map((text) => this.#keyOf(text)).find((key) => key.id === id);
+  }
+
+  #keyOf(text: string): EncryptionKey {
+    const known = this.#derived.get(text);
+    if (known !== undefined) return known;
+    registerSecret(text);
+    const key = keyOf(text);
+    this.#derived.set(text, key);
+    return key;
   }
 }
 
@@ -55,9 +65,7 @@ function readKeyFile(file: string): string | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openPrivateFile(file);
-    const text = readFileSync(descriptor, 'utf8').trim();
-    registerSecret(text);
-    return text;
+    return readFileSync(descriptor, 'utf8').trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unreadable(file, error as Error);
