@@ -13,6 +13,8 @@ const shortestSecret = 4;
 const shortestPart = 8;
 /** A line of a multi-line secret that is at least this long is a secret by itself. */
 const shortestLine = 16;
+/** The secrets whose forms are certainly registered. Each connection registers its password again. */
+const registered = new Set<string>();
 const forms = new Set<string>();
 /** All forms, longest first; undefined if they must be sorted again. */
 let ordered: readonly string[] | undefined;
@@ -23,6 +25,8 @@ let ordered: readonly string[] | undefined;
  * registered too.
  */
 export function registerSecret(value: string): void {
+  if (registered.has(value)) return;
+  registered.add(value);
   for (const shape of shapesOf(value)) forms.add(shape);
   ordered = undefined;
 }
@@ -42,6 +46,8 @@ export function registerEncodedSecret(written: string): void {
  * search every line for thousands of old secrets.
  */
 export function retireSecret(value: string): void {
+  // Another secret may share some of its forms.
+  registered.clear();
   for (const shape of shapesOf(value)) forms.delete(shape);
   ordered = undefined;
 }
@@ -184,6 +190,7 @@ function secretsIn(text: string): [number, number][] {
 
 /** Forgets all secrets. Only for tests. */
 export function forgetSecrets(): void {
+  registered.clear();
   forms.clear();
   ordered = undefined;
 }

@@ -137,6 +137,14 @@ describe('a secret', () => {
     expect(redact('first-secret second-secret')).toBe('first-secret [redacted]');
   });
 
+  it('that shares a form with an expired one is redacted again after it has been read again', () => {
+    registerSecret('two words');
+    registerSecret('two  words');
+    retireSecret('two  words');
+    registerSecret('two words');
+    expect(redact('two words')).toBe('[redacted]');
+  });
+
   it('from a URL is recognized in encoded and decoded form, even if its encoding is invalid', () => {
     registerEncodedSecret('p%40ss-word');
     expect(redact('p%40ss-word p@ss-word')).toBe('[redacted] [redacted]');
