@@ -65,7 +65,7 @@ export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
   try {
     if (database !== undefined && durable) {
       await claimFolder(store);
-      await claimPayloads(store, database);
+      await claimPayloads(store);
     }
     for (const folder of store.payloads.folders()) await sweepSpool(folder);
     const healed = await recover(store, { prunes: config.stateDatabase === undefined });

@@ -24,6 +24,12 @@ export interface HttpRequestOptions {
   readonly beforeSent?: (() => void) | undefined;
 }
 
+/** A response whose body hasn't been read yet. */
+export interface OpenAnswer extends Pick<HttpAnswer, 'status' | 'headers'> {
+  /** Fails if the connection breaks, or if the next bytes take longer than the request's timeout. */
+  readonly body: Readable;
+}
+
 export interface HttpAnswer {
   readonly status: number;
   /** Headers by lowercase name; if a header is repeated, its first value. */
@@ -121,7 +127,23 @@ const maxAnnouncements = 10;
 /** Sends one request and reads its response. Throws the network error if no response has started. */
 export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer> {
   const late = new AbortController();
-  const giveUp = () => late.abort(new Error('the response timed out'));
+  const { body, ...answer } = await openRequest(given, late);
+  const timer = setTimeout(() => giveUp(late), given.timeoutMs);
+  try {
+    return { ...answer, ...(await readBounded(body, given.answerLimitBytes)) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Sends one request and waits until its response starts. Throws the network error if none does. Read the body or
+ * destroy it. `late` cancels the response.
+ */
+export async function openRequest(
+  given: Omit<HttpRequestOptions, 'answerLimitBytes'>,
+  late = new AbortController(),
+): Promise<OpenAnswer> {
   let announcements = 0;
   const { request } = await loadHttp();
   const { origin, pathname, search } = new URL(given.url);
@@ -135,16 +157,10 @@ export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer
     headersTimeout: given.timeoutMs,
     bodyTimeout: given.timeoutMs,
     // Each informational response restarts the timeout.
-    onInfo: () => void (++announcements > maxAnnouncements && giveUp()),
+    onInfo: () => void (++announcements > maxAnnouncements && giveUp(late)),
     signal: given.signal === undefined ? late.signal : AbortSignal.any([late.signal, given.signal]),
   });
-  const timer = setTimeout(giveUp, given.timeoutMs);
-  try {
-    const read = await readBounded(body, given.answerLimitBytes);
-    return { status: statusCode, headers: flatten(headers), ...read };
-  } finally {
-    clearTimeout(timer);
-  }
+  return { status: statusCode, headers: flatten(headers), body };
 }
 
 /** A dispatcher that calls `beforeSent` right before a request is sent, and fails the request if that throws. */
@@ -162,7 +178,13 @@ function calling(beforeSent: HttpRequestOptions['beforeSent'], dispatcher: Dispa
   return { dispatch } as Dispatcher;
 }
 
-async function readBounded(body: AsyncIterable<Buffer>, limit: number): Promise<{ text: string; complete: boolean }> {
+const giveUp = (late: AbortController): void => late.abort(new Error('the response timed out'));
+
+/** Reads a body to its end, to its failure, or to the limit. */
+export async function readBounded(
+  body: AsyncIterable<Buffer>,
+  limit: number,
+): Promise<{ text: string; complete: boolean }> {
   const pieces: Buffer[] = [];
   let left = limit;
   let complete = true;

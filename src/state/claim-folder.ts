@@ -3,10 +3,8 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { Problem } from '../lib/problem.ts';
 import { databaseName } from './backup/backup-files.ts';
+import { idName } from './blobs/state-id.ts';
 import type { Store } from './store.ts';
-
-/** The setting that identifies a state on a server, and the name of the file that says to which state a folder belongs. */
-export const idName = 'state.id';
 
 /**
  * Ensures that the folder contains copies of this state's files and of no other state's, which would be deleted as not
@@ -19,7 +17,7 @@ export async function claimFolder({ folder, settings }: Pick<Store, 'folder' | '
 }
 
 /** Returns the ID in a file. If the file doesn't exist, creates it with the ID `fresh` in one step. */
-export function idIn(file: string, fresh: string): string {
+function idIn(file: string, fresh: string): string {
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, `${fresh}\n`, { mode: 0o600 });
   try {

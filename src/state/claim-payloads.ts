@@ -1,10 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
-import { markerName } from './blobs/folder-storage.ts';
-import { idIn, idName, taken } from './claim-folder.ts';
-import type { StateDatabase } from './engine/state-database.ts';
 import type { Store } from './store.ts';
 
 /** The setting that records where blobs are stored. */
@@ -14,22 +8,17 @@ const placeName = 'payloads.place';
  * Ensures that the payloads of a state in a database are stored where the config says. Anywhere else, or in a folder
  * that isn't mounted, they would be considered lost (`PAYLOADS_ELSEWHERE`).
  */
-export async function claimPayloads(
-  { settings, blobs }: Pick<Store, 'settings' | 'blobs'>,
-  { payloadsFolder }: Pick<StateDatabase, 'payloadsFolder'>,
-): Promise<void> {
-  const place = payloadsFolder === undefined ? 'the database' : 'a folder';
-  const marker = payloadsFolder === undefined ? undefined : join(payloadsFolder, markerName);
+export async function claimPayloads({ settings, blobs }: Pick<Store, 'settings' | 'blobs'>): Promise<void> {
+  const { backend } = blobs;
+  if (backend === undefined) return;
+  const { storage, db } = backend;
   const known = (await settings.find(placeName)) ?? 'the database';
   const isEmpty = (await blobs.all()).length === 0;
-  if (!isEmpty && known !== place) throw elsewhere(`in ${known}`);
-  if (marker !== undefined && !isEmpty && !existsSync(marker)) throw elsewhere(`no file ${marker}`);
-  if (payloadsFolder !== undefined && marker !== undefined) {
-    makeFolder(payloadsFolder, 0o700, { lasting: true });
-    const id = (await settings.find(idName)) ?? '';
-    if (idIn(marker, id) !== id) throw taken(payloadsFolder, markerName);
-  }
-  if (known !== place) await settings.set(placeName, place);
+  if (!isEmpty && known !== storage.place) throw elsewhere(`in ${known}`);
+  const isClaimed = await storage.claims?.isClaimed(db);
+  if (!isEmpty && isClaimed === false) throw elsewhere(`none of them in ${storage.label}`);
+  if (isClaimed === false) await storage.claims?.claim(db);
+  if (known !== storage.place) await settings.set(placeName, storage.place);
 }
 
 function elsewhere(seen: string): Problem {

@@ -8,6 +8,7 @@ import { Problem } from '../lib/problem.ts';
 import { AlertRecords } from './alerts.ts';
 import type { BlobBackend } from './blobs/blob-storage.ts';
 import { StateBlobs } from './blobs/blobs.ts';
+import { checkStorage } from './blobs/watched-storage.ts';
 import { Backfills } from './checkpoints/backfills.ts';
 import { Generations } from './checkpoints/generations.ts';
 import { Watermarks } from './checkpoints/watermarks.ts';
@@ -29,9 +30,10 @@ import { Receipts } from './outbox/receipts.ts';
 import { Resends } from './outbox/resends.ts';
 import { Targets } from './outbox/targets.ts';
 import { ProcessHeartbeats } from './processes/heartbeats.ts';
+import { keepBeating } from './processes/keep-beating.ts';
 import { Leases } from './processes/leases.ts';
 import { ProcessSettings } from './processes/process-settings.ts';
-import { type HeartbeatTimes, localHeartbeats, type Processes } from './processes/processes.ts';
+import { localHeartbeats, type Processes } from './processes/processes.ts';
 import { AccountHistory } from './quota/account-history.ts';
 import { Accounts } from './quota/accounts.ts';
 import { Quota } from './quota/quota.ts';
@@ -166,20 +168,24 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const engine = await openEngine(at, options);
   const { clock = engine.clock, keep, processes = engine.processes } = options;
   const { db, lock, unlockedDb, health } = engine;
-  const hurry = () => engine.disconnectIn?.(stopPatienceMs);
+  const blobs = await openBlobs(engine, options.database);
+  const hurry = () => {
+    engine.disconnectIn?.(stopPatienceMs);
+    if (blobs?.storage.close !== undefined) setTimeout(() => void blobs.storage.close?.(), stopPatienceMs).unref();
+  };
   options.stop?.addEventListener('abort', hurry, { once: true });
   const pending = new PendingWrites(clock);
-  const blobs = await openBlobs(engine, options.database);
   const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, keep };
   try {
     await migrate(engine, { clock, folder: at });
   } catch (error) {
     options.stop?.removeEventListener('abort', hurry);
+    await blobs?.storage.close?.();
     await engine.close();
     throw error;
   }
   const parts = repositoriesOf(context);
-  const stopBeating = keepBeating(parts.heartbeats, processes.heartbeats ?? localHeartbeats);
+  const stopBeating = keepBeating(parts.heartbeats, processes.heartbeats ?? localHeartbeats, blobs);
   return {
     ...parts,
     folder: at,
@@ -191,7 +197,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     transaction: (work) => inTransaction(context, (inside) => work(repositoriesOf(inside))),
     transactionOn: (keys, work) => inTransactionOn(context, keys, (inside) => work(repositoriesOf(inside))),
     settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),
-    unwritable: () => health.problem,
+    unwritable: () => health.problem ?? blobs?.health.problem,
     plannerLock: engine.plannerLock,
     checkSchema: () => checkVersion(engine, at),
     async probe() {
@@ -202,13 +208,15 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
       } catch (error) {
         if (!isUnwritable(error)) throw error;
       }
-      return health.problem;
+      if (blobs !== undefined && health.problem === undefined) await checkStorage(blobs);
+      return health.problem ?? blobs?.health.problem;
     },
     async close() {
       stopBeating();
       options.stop?.removeEventListener('abort', hurry);
       engine.disconnectIn?.(closePatienceMs);
       await pending.close();
+      await blobs?.storage.close?.();
       await engine.close();
     },
   };
@@ -234,8 +242,8 @@ async function openEngine(folder: string, { database, durable = true }: StoreOpt
 /** Opens the storage of blobs. Its code isn't loaded for a state in a folder, which has none. */
 async function openBlobs({ blobDb: db }: Engine, database?: StateDatabase): Promise<BlobBackend | undefined> {
   if (db === undefined || database === undefined) return undefined;
-  const { openStorage } = await import('./blobs/open-storage.ts');
-  return { db, storage: openStorage(database) };
+  const { openBackend } = await import('./blobs/open-storage.ts');
+  return openBackend(db, database);
 }
 
 /** Creates the folder, and `file` in it, if they don't exist. Only their owner can use them. */
@@ -269,13 +277,4 @@ function restrict(folder: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-/**
- * Sends heartbeats until the store is closed. Only processes that can't read this machine's process table need them.
- */
-function keepBeating(owners: ProcessHeartbeats, { everyMs }: HeartbeatTimes): () => void {
-  const timer = setInterval(() => void owners.beat().catch(() => undefined), everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
 }

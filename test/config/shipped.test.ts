@@ -25,6 +25,7 @@ const env = {
   WAREHOUSE_PASSWORD: 'w4rehouse',
   API_TOKEN: 'tokentoken',
   FTP_PASSWORD: 'ftp-s3cret',
+  S3_SECRET: 'bucket-s3cret',
   KEY_PASSPHRASE: 'k3y-phrase',
   SLUICE_KEY: 'k'.repeat(32),
   SLUICE_FORMER_KEY: 'f'.repeat(32),

@@ -52,6 +52,41 @@ describe('a state in a PostgreSQL database', () => {
     expect(unknown.faults).toEqual([['CONFIG_PAYLOADS', expect.anything(), undefined]]);
   });
 
+  it('can have its payloads in a bucket', async () => {
+    const login = 'access_key_id: me, secret_access_key: "bucket-secret"';
+    const loadBucket = (payloads: string, s3: string) =>
+      loadState('postgres://a@db/rows', `payloads: ${payloads}\ns3: {${s3}}`);
+    const own = `endpoint: https://minio:9000/, region: eu-1, ${login}`;
+    const { config, database, faults, made } = await loadBucket('s3://rows/a/b/', own);
+    expect(faults).toEqual([]);
+    expect(database!.payloadsBucket).toEqual({
+      ...{ bucket: 'rows', prefix: 'a/b/', endpoint: 'https://minio:9000', region: 'eu-1', isPathStyle: true },
+      ...{ accessKeyId: 'me', secretAccessKey: 'bucket-secret' },
+    });
+    const shown = JSON.stringify(showConfig(config!, made!));
+    expect(shown).toContain('"payloads":"s3://rows/a/b"');
+    expect(shown).not.toContain('bucket-secret');
+    expect(redact('bucket-secret')).not.toContain('bucket-secret');
+    const ofAws = await loadBucket('s3://rows', `region: eu-central-1, ${login}`);
+    expect(ofAws.database!.payloadsBucket).toMatchObject({
+      ...{ prefix: '', endpoint: 'https://s3.eu-central-1.amazonaws.com', isPathStyle: false },
+    });
+    const styled = await loadBucket('s3://rows', `${own}, path_style: false`);
+    expect(styled.database!.payloadsBucket).toMatchObject({ isPathStyle: false });
+  });
+
+  it.each([
+    ['a bucket without a login', 'payloads: s3://rows'],
+    ['a bucket without a name', 'payloads: s3://\ns3: {access_key_id: me, secret_access_key: some-secret}'],
+    [
+      'a prefix that leaves the bucket',
+      'payloads: s3://rows/../a\ns3: {access_key_id: me, secret_access_key: some-secret}',
+    ],
+  ])("doesn't accept %s", async (_, more) => {
+    const { faults } = await loadState('postgres://a@db/rows', more);
+    expect(faults.map(([code]) => code)).toEqual(['CONFIG_PAYLOADS']);
+  });
+
   it.each([
     ['postgres://a@localhost/rows', { host: 'localhost', port: 5432, tls: undefined }],
     ['postgresql://a@127.8.0.1/rows', { host: '127.8.0.1', tls: undefined }],

@@ -109,7 +109,7 @@ export default {
       .option(...configFlag)
       .option(
         '--connect',
-        'also test each source and destination (one request each) and the columns of database queries',
+        'also test each source and destination (one request each), the columns of database queries, and the storage of payloads',
       )
       .addOption(new Option(...withoutSecretsFlag).conflicts('connect'))
       .option('--json', 'print JSON')

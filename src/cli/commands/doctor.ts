@@ -20,9 +20,13 @@ async function run({ config: file, connect, json }: Flags): Promise<void> {
   showProblems(problems);
   const { examine } = await import('../../daemon/doctor/examine.ts');
   const findings = examine(config, { now: Date.now(), version: buildText });
-  if (config.stateDatabase !== undefined) {
-    const { examineServer } = await import('../../daemon/doctor/server.ts');
-    findings.push(...(await examineServer(config.stateDatabase)));
+  const { state, stateDatabase } = config;
+  if (stateDatabase !== undefined) {
+    const [{ examineServer }, { examineStorage }] = await Promise.all([
+      import('../../daemon/doctor/server.ts'),
+      import('../../daemon/doctor/storage.ts'),
+    ]);
+    findings.push(...(await examineServer(stateDatabase)), ...(await examineStorage({ state, stateDatabase })));
   }
   if (connect === true) findings.push(...(await connectAll(config)));
   const lines = findings.flatMap(({ check, ok, message, fix }) => [

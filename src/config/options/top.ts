@@ -6,6 +6,7 @@ import { group, variable } from './field.ts';
 import { guardsSchema, topStateOptions } from './guards.ts';
 import { nonEmpty } from './names.ts';
 import { topRetryOptions } from './retry.ts';
+import { s3Options } from './s3.ts';
 import { topScheduleOptions } from './schedule.ts';
 import { timezone } from './timezone.ts';
 
@@ -30,8 +31,16 @@ export const topOptions = {
   }),
   payloads: option.text({
     about:
-      'Where payloads and kept rows are stored if `state` is a URL: `postgres`, in the same database; or a folder that all machines mount. Relative to this file. Default: postgres.',
-    example: '/mnt/sluice',
+      'Where payloads and kept rows are stored if `state` is a URL: `postgres`, in the same database; a folder that all machines mount, relative to this file; or `s3://BUCKET/PREFIX`, in an object store. Default: postgres.',
+    example: 's3://sluice/production',
+  }),
+  s3: group(s3Options, {
+    about: 'The S3-compatible object store that contains the bucket in `payloads`.',
+    example: {
+      endpoint: 'https://minio.example.com:9000',
+      access_key_id: 'sluice',
+      secret_access_key: variable('S3_SECRET'),
+    },
   }),
   timezone: timezone(
     option.text({

@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
 import type { StateLocation } from '../../state/engine/state-database.ts';
 import { defaultCacheFolder, isStateUrl } from '../default-paths.ts';
+import type { Values } from '../options/field.ts';
+import type { s3Options } from '../options/s3.ts';
 import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part, partAt } from '../text/variables.ts';
+import { readPayloads } from './payloads.ts';
 import { readStateUrl } from './state-url.ts';
 
-interface StateTexts {
+interface StateValues {
   readonly state: string;
   readonly cache?: string | undefined;
   readonly payloads?: string | undefined;
+  readonly s3?: Values<typeof s3Options> | undefined;
 }
-
-const payloadsFault = { code: 'CONFIG_PAYLOADS', allowed: 'postgres, or a folder that all machines mount' };
-const withoutDatabase = '"payloads" requires a state in a database';
-const unknownStorage = 'Unknown storage for payloads';
 
 interface StateLocationOptions {
   /** The part that contains the options. */
@@ -24,26 +24,27 @@ interface StateLocationOptions {
   readonly withoutSecrets?: boolean | undefined;
 }
 
-/** Returns where the state is, according to the options `state` and `cache`. Reports errors in the state's URL. */
+/**
+ * Returns where the state is, according to the options `state`, `cache`, `payloads` and `s3`. Reports errors in the
+ * state's URL.
+ */
 export function readStateLocation(
-  { state, cache, payloads = 'postgres' }: StateTexts,
+  { state, cache, payloads = 'postgres', s3 }: StateValues,
   { at, folder, faults, withoutSecrets }: StateLocationOptions,
 ): StateLocation {
-  const payloadsPath = `${at.path}/payloads`;
+  const refuse = (fault: object & { readonly message: string }): void =>
+    faults.add({ code: 'CONFIG_PAYLOADS', path: `${at.path}/payloads`, ...fault });
   if (!isStateUrl(state)) {
-    if (payloads !== 'postgres') faults.add({ ...payloadsFault, path: payloadsPath, message: withoutDatabase });
+    if (payloads !== 'postgres') refuse({ message: '"payloads" requires a state in a database' });
     return { state: resolve(folder, state) };
   }
-  if (/^\w+:\/\//.test(payloads)) faults.add({ ...payloadsFault, path: payloadsPath, message: unknownStorage });
+  const hasS3 = partAt(at, 's3').value !== undefined;
+  const place = readPayloads({ payloads, s3, hasS3, folder, report: refuse });
   const location = { state: resolve(folder, cache ?? defaultCacheFolder) };
   const part = partAt(at, 'state');
   if (isBroken(part)) return location;
   const report = (fault: object & { readonly message: string }): void =>
     faults.add({ code: 'CONFIG_STATE_URL', path: part.path, ...fault });
   const stateDatabase = readStateUrl(state, { folder, report, withoutSecrets });
-  const isInFolder = stateDatabase !== undefined && payloads !== 'postgres';
-  return {
-    ...location,
-    stateDatabase: isInFolder ? { ...stateDatabase, payloadsFolder: resolve(folder, payloads) } : stateDatabase,
-  };
+  return stateDatabase === undefined ? location : { ...location, stateDatabase: { ...stateDatabase, ...place } };
 }

@@ -1,5 +1,5 @@
 import { isMap } from '../../lib/is-map.ts';
-import { databaseText } from '../../state/engine/state-database.ts';
+import { databaseText, payloadsText } from '../../state/engine/state-database.ts';
 import type { Config, Source } from '../config.ts';
 import type { Making } from '../load.ts';
 import { destinationOptions } from '../options/destination.ts';
@@ -49,7 +49,7 @@ function showState({ state, stateDatabase }: Config): object {
   return {
     state: databaseText(stateDatabase),
     cache: state,
-    payloads: stateDatabase.payloadsFolder ?? 'postgres',
+    payloads: payloadsText(stateDatabase),
   };
 }
 

@@ -10,7 +10,7 @@ import { namesColumns, tryColumns } from './try-columns.ts';
 const atATime = 4;
 
 export interface ConnectionTest {
-  readonly kind: 'source' | 'destination' | 'job';
+  readonly kind: 'source' | 'destination' | 'job' | 'payloads';
   readonly name: string;
   /** The result in one sentence; empty if there is a problem. */
   readonly message: string;
@@ -30,11 +30,23 @@ export async function tryConnections(config: Config, signal: AbortSignal): Promi
       trySource(source, { config, runtime, signal, isPerson: true }),
     );
     const destinations = [...config.destinations.values()].map((one) => tryDestination(one, { runtime, signal }));
-    const looks = await Promise.all([...sources, ...destinations]);
+    const looks = await Promise.all([...sources, ...destinations, ...tryStorage(runtime)]);
     return [...looks, ...(await tryJobs(looks, { config, runtime, signal }))];
   } finally {
     await runtime.close();
   }
+}
+
+/** Tests the storage of payloads, unless they're in the state's folder or database, which the runtime has opened. */
+function tryStorage({ store }: Runtime): Promise<ConnectionTest>[] {
+  const { backend } = store.blobs;
+  if (backend === undefined || backend.storage.isInDatabase) return [];
+  return [
+    look('payloads', backend.storage.label, async () => {
+      const { testStorage } = await import('../../state/blobs/test-storage.ts');
+      return `written, read and deleted in ${Math.round(await testStorage(backend))} ms`;
+    }),
+  ];
 }
 
 /** Checks the columns that jobs refer to, if the jobs' sources respond. */
@@ -89,6 +101,7 @@ async function look(kind: ConnectionTest['kind'], name: string, call: () => Prom
     return { kind, name, message: await call() };
   } catch (thrown) {
     const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' });
-    return { kind, name, message: '', problem: problem.at({ [kind]: name }) };
+    const where = kind === 'payloads' ? {} : { [kind]: name };
+    return { kind, name, message: '', problem: problem.at(where) };
   }
 }

@@ -94,7 +94,10 @@ function examinePayloads(missing: readonly string[]): Finding[] {
 function examineState(config: Config, now: number): Finding[] {
   const { state, stateDatabase } = config;
   if (stateDatabase !== undefined)
-    return [good('state', `in ${databaseText(stateDatabase)}, with payloads in ${state}`), roomFinding(state, 0)];
+    return [
+      good('state', `in ${databaseText(stateDatabase)}, with copies of payloads in ${state}`),
+      roomFinding(state, 0),
+    ];
   const look = inspectState(state);
   const { owed = 0, largest = 0, missing = [] } = look ?? {};
   return [

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { StateBlobs } from '../blobs/blobs.ts';
-import { openStorage } from '../blobs/open-storage.ts';
-import { claimFolder, idName } from '../claim-folder.ts';
+import { openBackend } from '../blobs/open-storage.ts';
+import { idName } from '../blobs/state-id.ts';
+import { claimFolder } from '../claim-folder.ts';
 import { claimPayloads } from '../claim-payloads.ts';
 import { useServer } from '../engine/database.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -67,12 +68,13 @@ async function storeFiles(
   { state: folder, stateDatabase: database }: ServerLocation,
   db: Kysely<Tables>,
 ): Promise<void> {
-  const backend = { db, storage: openStorage(database) };
+  const backend = await openBackend(db, database);
   const context = { db, clock, processes, pending: new PendingWrites(clock), folder, blobs: backend };
   const [settings, blobs] = [new Settings(context), new StateBlobs(context)];
   await settings.addOnce(idName, randomUUID());
-  await claimPayloads({ settings, blobs }, database);
+  await claimPayloads({ settings, blobs });
   await blobs.put(['payloads', 'sets'].flatMap((name) => filesBelow(join(folder, name))).map((path) => ({ path })));
+  await backend.storage.close?.();
 }
 
 /** Records that the folder belongs to this state. */

@@ -1,9 +1,11 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { sql } from 'kysely';
 import { chunksOf } from '../engine/chunks.ts';
 import { Repository } from '../engine/context.ts';
 import { absolutePath, storedPath } from '../engine/stored-paths.ts';
 import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
+import type { BlobBackend } from './blob-storage.ts';
 import { fetchFile } from './fetch-file.ts';
 import { storeFile } from './store-file.ts';
 
@@ -29,6 +31,11 @@ export class StateBlobs extends Repository {
     return this.context.blobs !== undefined;
   }
 
+  /** Where blobs are stored. Undefined if the files in the state folder are the only ones. */
+  get backend(): BlobBackend | undefined {
+    return this.context.blobs;
+  }
+
   /** Stores files that aren't stored yet. Call this before the transaction that refers to them. */
   async put(files: readonly BlobFile[]): Promise<void> {
     const { blobs } = this.context;
@@ -48,9 +55,10 @@ export class StateBlobs extends Repository {
     const { blobs, db } = this.context;
     if (blobs === undefined) return undefined;
     const name = this.#nameOf(path);
-    const known = await db.selectFrom('blobs').select(['bytes', 'sha256']).where('name', '=', name).executeTakeFirst();
+    const known = await db.selectFrom('blobs').selectAll().where('name', '=', name).executeTakeFirst();
     if (known === undefined || known.sha256 === null) return 'missing';
-    return fetchFile(blobs, { path, name, bytes: known.bytes, sha256: known.sha256 });
+    const { bytes, sha256, stored_at: storedAt } = known;
+    return fetchFile(blobs, { path, name, bytes, sha256, storedAt });
   }
 
   /** Ensures that this machine has a copy of a file that is about to be read without verification. */
@@ -107,10 +115,14 @@ export class StateBlobs extends Repository {
     if (blobs !== undefined) {
       const name = this.#nameOf(path);
       if (blobs.storage.isInDatabase) {
-        await blobs.storage.remove({ name, db });
+        await blobs.storage.remove({ name, storedAt: 0, db });
         await db.deleteFrom('blobs').where('name', '=', name).execute();
       } else {
-        await db.updateTable('blobs').set({ sha256: null, stored_at: 0 }).where('name', '=', name).execute();
+        await db
+          .updateTable('blobs')
+          .set({ sha256: null, stored_at: sql`-abs(stored_at)` })
+          .where('name', '=', name)
+          .execute();
       }
     }
     rmSync(path, { force: true });
@@ -136,20 +148,24 @@ export class StateBlobs extends Repository {
   async purge(): Promise<void> {
     const { blobs } = this.context;
     if (blobs === undefined || blobs.storage.isInDatabase) return;
-    const dropped = await this.context.db.selectFrom('blobs').select('name').where('stored_at', '=', 0).execute();
-    for (const { name } of dropped) {
+    const dropped = await this.context.db
+      .selectFrom('blobs')
+      .select(['name', 'stored_at'])
+      .where('stored_at', '<=', 0)
+      .execute();
+    for (const { name, stored_at } of dropped) {
       await blobs.db.transaction().execute(async (db) => {
         // A process that stores the blob again at the same time waits for this lock.
         const row = await db
           .selectFrom('blobs')
           .select('name')
           .where('name', '=', name)
-          .where('stored_at', '=', 0)
+          .where('stored_at', '=', stored_at)
           .forUpdate()
           .skipLocked()
           .executeTakeFirst();
         if (row === undefined) return;
-        await blobs.storage.remove({ name, db });
+        await blobs.storage.remove({ name, storedAt: -stored_at, db });
         await db.deleteFrom('blobs').where('name', '=', name).execute();
       });
     }

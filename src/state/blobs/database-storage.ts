@@ -2,12 +2,14 @@ import type { BlobStorage } from './blob-storage.ts';
 
 /** Stores blobs in the state's database, one row per piece. */
 export const databaseStorage: BlobStorage = {
+  label: 'the database',
+  place: 'the database',
   isInDatabase: true,
 
   async write({ name, db }, pieces) {
     await db.deleteFrom('blob_pieces').where('name', '=', name).execute();
     let number = 0;
-    for await (const bytes of pieces) {
+    for await (const bytes of pieces()) {
       await db.insertInto('blob_pieces').values({ name, number, bytes }).execute();
       number += 1;
     }

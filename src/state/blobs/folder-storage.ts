@@ -1,33 +1,49 @@
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Kysely } from 'kysely';
 import { Problem } from '../../lib/problem.ts';
 import { stateFileProblem } from '../engine/state-problem.ts';
 import { removeIfEmpty } from '../folder-files.ts';
-import { type BlobRef, type BlobStorage, pieceBytes } from './blob-storage.ts';
+import type { Tables } from '../tables.ts';
+import { type BlobRef, type BlobRemains, type BlobStorage, pieceBytes, type StorageClaims } from './blob-storage.ts';
+import { type FindStateId, idName } from './state-id.ts';
 import { writeWhole } from './write-whole.ts';
 
-/** Name of the file that says to which state a folder of blobs belongs. Without it, the folder isn't mounted. */
-export const markerName = 'state.id';
-
-/** Stores blobs as files in a folder that all machines mount. */
+/** Stores blobs as files in a folder that all machines mount. Each state has a subfolder, which its ID names. */
 export class FolderStorage implements BlobStorage {
+  readonly label: string;
+  readonly place = 'a folder';
   readonly isInDatabase = false;
-  readonly #root: string;
+  readonly #findId: FindStateId;
 
-  constructor(root: string) {
-    this.#root = root;
+  constructor(folder: string, findId: FindStateId) {
+    this.label = folder;
+    this.#findId = findId;
   }
 
-  async write({ name }: BlobRef, pieces: AsyncIterable<Buffer>): Promise<void> {
-    this.#assertMounted();
-    await writeWhole(join(this.#root, name), pieces, { lasting: true });
+  readonly claims: StorageClaims = {
+    claim: async (db) => {
+      const root = await this.#root(db);
+      await writeWhole(join(root, idName), nothing(), { lasting: true });
+    },
+    isClaimed: async (db) => existsSync(join(await this.#root(db), idName)),
+    unclaim: async (db) => {
+      if ((await this.#findId(db)) !== undefined) rmSync(await this.#root(db), { recursive: true, force: true });
+    },
+  };
+
+  async write({ name, db }: BlobRef, pieces: () => AsyncIterable<Buffer>): Promise<void> {
+    await writeWhole(join(await this.#mounted(db), name), pieces(), { lasting: true });
   }
 
-  async *read({ name }: BlobRef): AsyncGenerator<Buffer> {
-    const path = join(this.#root, name);
-    const handle = await this.#open(path);
-    if (handle === undefined) return;
+  async *read({ name, db }: BlobRef): AsyncGenerator<Buffer> {
+    const path = join(await this.#root(db), name);
+    const handle = await openFile(path);
+    if (handle === undefined) {
+      await this.#mounted(db);
+      return;
+    }
     try {
       for (;;) {
         const piece = Buffer.allocUnsafe(pieceBytes);
@@ -42,27 +58,22 @@ export class FolderStorage implements BlobStorage {
     }
   }
 
-  async remove({ name }: Pick<BlobRef, 'name'>): Promise<void> {
-    this.#assertMounted();
-    const path = join(this.#root, name);
+  async remove({ name, db }: BlobRemains): Promise<void> {
+    const root = await this.#mounted(db);
+    const path = join(root, name);
     rmSync(path, { force: true });
-    removeIfEmpty(dirname(path), this.#root);
+    removeIfEmpty(dirname(path), root);
   }
 
-  async #open(path: string): Promise<FileHandle | undefined> {
-    try {
-      return await open(path, 'r');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw stateFileProblem(error, path) ?? error;
-      this.#assertMounted();
-      return undefined;
-    }
+  async #root(db: Kysely<Tables>): Promise<string> {
+    return join(this.label, (await this.#findId(db)) ?? 'unknown');
   }
 
   /** Without this check, the payloads of a folder that isn't mounted at the moment would be considered lost. */
-  #assertMounted(): void {
-    const marker = join(this.#root, markerName);
-    if (existsSync(marker)) return;
+  async #mounted(db: Kysely<Tables>): Promise<string> {
+    const root = await this.#root(db);
+    const marker = join(root, idName);
+    if (existsSync(marker)) return root;
     throw new Problem({
       code: 'STATE_UNREADABLE',
       family: 'try_later',
@@ -70,5 +81,18 @@ export class FolderStorage implements BlobStorage {
       seen: `no file ${marker}`,
       next: 'mount the folder that "payloads" names in the config',
     });
+  }
+}
+
+async function* nothing(): AsyncGenerator<Buffer> {
+  yield* [];
+}
+
+async function openFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw stateFileProblem(error, path) ?? error;
   }
 }

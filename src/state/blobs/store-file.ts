@@ -18,15 +18,22 @@ export interface StoreFileOptions {
  * Stores a file as a blob. The blob exists only when all of its bytes are stored. Does nothing if the file doesn't
  * exist. Throws `PAYLOAD_DAMAGED` if its bytes differ from what was written.
  */
-export async function storeFile({ db, storage }: BlobBackend, file: StoreFileOptions): Promise<void> {
+export async function storeFile(
+  { db, storage }: Pick<BlobBackend, 'db' | 'storage'>,
+  file: StoreFileOptions,
+): Promise<void> {
   const handle = await openFile(file.path);
   if (handle === undefined) return;
   const { name, now } = file;
   const write = async (db: Kysely<Tables>): Promise<void> => {
     const { size: bytes } = await handle.stat();
+    await removeFormer({ db, storage }, name);
     await begin(db, { name, bytes, now });
-    const hash = createHash('sha256');
-    await storage.write({ name, bytes, db }, piecesOf(handle, { bytes, hash }));
+    let hash = createHash('sha256');
+    await storage.write({ name, bytes, storedAt: now, db }, () => {
+      hash = createHash('sha256');
+      return piecesOf(handle, { bytes, hash });
+    });
     const sha256 = hash.digest('hex');
     if (sha256 !== (file.sha256 ?? sha256)) throw changed(file.path);
     await db.updateTable('blobs').set({ sha256 }).where('name', '=', name).where('stored_at', '=', now).execute();
@@ -45,6 +52,13 @@ async function openFile(path: string): Promise<FileHandle | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Removes what an earlier blob with this name may have left behind outside of the database. */
+async function removeFormer({ db, storage }: Pick<BlobBackend, 'db' | 'storage'>, name: string): Promise<void> {
+  if (storage.isInDatabase) return;
+  const former = await db.selectFrom('blobs').select('stored_at').where('name', '=', name).executeTakeFirst();
+  if (former !== undefined) await storage.remove({ name, storedAt: Math.abs(former.stored_at), db });
 }
 
 /** Lists the blob as incomplete, so that a sweep removes it if this process dies. */

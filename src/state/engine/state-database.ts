@@ -11,8 +11,25 @@ export interface StateDatabase {
   readonly schema: string;
   /** The folder that contains the payloads and kept rows, on all machines. If absent, they're in the database. */
   readonly payloadsFolder?: string;
+  /** The bucket that contains the payloads and kept rows instead. */
+  readonly payloadsBucket?: PayloadsBucket;
   /** Undefined if the connection isn't encrypted. */
   readonly tls?: StateDatabaseTls;
+}
+
+/** A bucket of an S3-compatible object store. */
+export interface PayloadsBucket {
+  readonly bucket: string;
+  /** The beginning of all objects' names. Empty, or ends with a slash. */
+  readonly prefix: string;
+  /** The store's address, without a slash at the end. */
+  readonly endpoint: string;
+  readonly region: string;
+  /** Whether the bucket's name is in the path of an object's URL, instead of in the host name. */
+  readonly isPathStyle: boolean;
+  readonly accessKeyId: string;
+  /** Registered as a secret by the code that reads it. */
+  readonly secretAccessKey: string;
 }
 
 /** How a connection to a state's database is encrypted. Certificates and keys are the texts of PEM files. */
@@ -45,6 +62,14 @@ export function databaseText({ host, port, database, schema }: StateDatabase): s
   const address = host.includes(':') ? `[${host}]` : encodeURIComponent(host);
   const more = schema === defaultSchema ? '' : `?schema=${schema}`;
   return `postgres://${address}:${port}/${encodeURIComponent(database)}${more}`;
+}
+
+/** Describes a bucket for users, such as `s3://sluice/production`. */
+export const bucketText = ({ bucket, prefix }: PayloadsBucket): string => `s3://${bucket}/${prefix}`.replace(/\/$/, '');
+
+/** Describes for users where the payloads and kept rows of a state in a database are. */
+export function payloadsText({ payloadsFolder, payloadsBucket }: StateDatabase): string {
+  return payloadsBucket === undefined ? (payloadsFolder ?? 'postgres') : bucketText(payloadsBucket);
 }
 
 /** Describes for users where the state is: its folder, or its database's URL without credentials. */

@@ -7,6 +7,8 @@ const unwritable: ReadonlySet<string> = new Set([
   ...['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE', 'OPEN_FILES_LIMIT'],
   // A state on a server. A refused login may be temporary too, such as while the password is being changed.
   ...['STATE_UNREACHABLE', 'STATE_READ_ONLY', 'STATE_REFUSED'],
+  // Its payloads, if they're in a bucket.
+  ...['PAYLOADS_UNREACHABLE', 'PAYLOADS_REFUSED'],
 ]);
 
 /**

@@ -4,7 +4,7 @@ export interface BlobsTable {
   bytes: number;
   /** Lowercase hex SHA-256 of the bytes. Null while the bytes are being written or removed. */
   sha256: string | null;
-  /** When the bytes were written. 0 if they're to be removed. */
+  /** When the bytes were written, in epoch milliseconds. Negative if they're to be removed. */
   stored_at: number;
 }
 

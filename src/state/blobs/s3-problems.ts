@@ -1,0 +1,77 @@
+import { networkWords, seenIn } from '../../lib/network.ts';
+import { isPassingStatus } from '../../lib/passing-answer.ts';
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import { bucketText, type PayloadsBucket } from '../engine/state-database.ts';
+
+/** What a server said when it refused a request. */
+export interface S3Refusal {
+  readonly status: number;
+  /** The server's error code and message, if it sent any. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  /** The server's time, in epoch milliseconds. */
+  readonly date?: number;
+}
+
+const unreachable = 'Cannot reach the bucket that contains the payloads';
+
+/** Creates the error for a server that didn't respond. */
+export function lostConnection(bucket: PayloadsBucket, error: unknown): Problem {
+  const { code, message } = seenIn(error);
+  const words = networkWords[code];
+  return new Problem({
+    code: 'PAYLOADS_UNREACHABLE',
+    family: 'try_later',
+    message: words === undefined ? unreachable : `${unreachable}: ${words}`,
+    seen: `${redact(message)} (${placeOf(bucket)})`,
+    next: 'check that the server is running and that this machine can reach it',
+    cause: error,
+  });
+}
+
+/** Creates the error for a response with an error status. */
+export function refusedRequest(bucket: PayloadsBucket, { status, code, message }: S3Refusal): Problem {
+  const said = [`status ${status}`, code, message].filter((part) => part !== undefined).join(': ');
+  const seen = `${redact(said)} (${placeOf(bucket)})`;
+  if (isPassingStatus(status) || code === 'RequestTimeout')
+    return new Problem({
+      code: 'PAYLOADS_UNREACHABLE',
+      family: 'try_later',
+      message: 'The server of the bucket that contains the payloads is not available',
+      seen,
+      next: "check the server's status and its free space",
+    });
+  return new Problem({
+    code: 'PAYLOADS_REFUSED',
+    family: 'config',
+    message: 'The server refused access to the bucket that contains the payloads',
+    seen,
+    next: 'check "payloads" and "s3" in the config; the key needs the rights s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket',
+  });
+}
+
+/** Creates the error for a bucket that has neither an object nor the state's marker. */
+export function foreignBucket(bucket: PayloadsBucket, marker: string): Problem {
+  return new Problem({
+    code: 'PAYLOADS_REFUSED',
+    family: 'config',
+    message: "The bucket does not contain this state's payloads",
+    seen: `no object ${marker} (${placeOf(bucket)})`,
+    next: 'check "payloads" and "s3" in the config',
+  });
+}
+
+/** Creates the error for a file that is larger than objects may be. */
+export function tooLarge(bytes: number, maxBytes: number): Problem {
+  return new Problem({
+    code: 'PAYLOADS_TOO_LARGE',
+    family: 'job',
+    message: 'The file is too large for an object store',
+    seen: `${bytes} bytes`,
+    allowed: `${maxBytes} bytes`,
+    next: 'set "payloads" to a folder that all machines mount, or split the job',
+  });
+}
+
+const placeOf = (bucket: PayloadsBucket): string => `${bucketText(bucket)} at ${bucket.endpoint}`;
