@@ -1,6 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { wholePayload } from '../../src/delivery/whole-payload.ts';
+import { backUp } from '../../src/state/backup/backup.ts';
+import { restore } from '../../src/state/backup/restore.ts';
 import { testStorage } from '../../src/state/blobs/test-storage.ts';
 import { claimPayloads } from '../../src/state/claim-payloads.ts';
 import { filesBelow } from '../../src/state/folder-files.ts';
@@ -72,6 +75,26 @@ function describeBuckets(server: () => TestServer): void {
     const owing = owe(one, 'more', 'i2');
     await s3.resume();
     await owing;
+  });
+
+  it('are moved by a backup and a restore, which leaves nothing behind if it fails', async () => {
+    const { one, database, query } = await two();
+    await owe(one, 'rows');
+    const backup = join(newFolder(), 'backup');
+    await backUp({ state: newFolder(), stateDatabase: database }, backup, Date.now());
+    const schema = `${database.schema}_moved`;
+    const there = { state: newFolder(), stateDatabase: { ...database, schema } };
+    const restored = () => restore({ from: backup, to: there, replace: false, moved: true });
+    await query(`create schema ${schema}`);
+    await query(`create table ${schema}.outbox (id int)`);
+    await expect(restored()).rejects.toThrow('outbox');
+    expect(blobs()).toHaveLength(1);
+    await query(`drop table ${schema}.outbox`);
+    await restored();
+    expect(blobs()).toHaveLength(2);
+    const store = await newStore({ folder: newFolder(), database: there.stateDatabase });
+    const [row] = await store.outbox.inState('owed');
+    expect(await wholePayload(row!, store)).toBe('whole');
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
@@ -172,6 +172,59 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state that is moved', (server) 
     const [elsewhere, back] = [{ ...there, state: newFolder() }, newFolder()];
     await move(elsewhere, { state: back });
     for (const file of [payload, join('sets', segment)]) expect(existsSync(join(back, file))).toBe(true);
+  });
+
+  it.each([false, true])('keeps its payloads in a folder, also if it replaces another state: %s', async (replace) => {
+    const [state, at, back] = [await makeState(), place(), newFolder()];
+    const payloadsFolder = newFolder();
+    const there = { ...at, stateDatabase: { ...at.stateDatabase, payloadsFolder } };
+    await move({ state }, there);
+    if (replace) await move({ state }, there, { ...moved, replace });
+    expect(readdirSync(payloadsFolder)).toHaveLength(replace ? 2 : 1);
+    await move({ ...there, state: newFolder() }, { state: back });
+    for (const file of [payload, join('sets', segment)]) expect(existsSync(join(back, file))).toBe(true);
+  });
+
+  it('leaves nothing in a payloads folder if it fails, and can be moved there afterwards', async () => {
+    const [state, at] = [await makeState(), place()];
+    const payloadsFolder = newFolder();
+    const there = { ...at, stateDatabase: { ...at.stateDatabase, payloadsFolder } };
+    const backup = join(newFolder(), 'backup');
+    await backUp({ state }, backup, Date.now());
+    const { schema } = there.stateDatabase;
+    await query(`create schema ${schema}`);
+    await query(`create table ${schema}.outbox (id int)`);
+    await expect(restore({ from: backup, to: there, ...moved })).rejects.toThrow('outbox');
+    expect(readdirSync(payloadsFolder)).toEqual([]);
+    expect(await query(`select nspname from pg_namespace where nspname like '${schema}%'`)).toEqual([
+      { nspname: schema },
+    ]);
+    await query(`drop table ${schema}.outbox`);
+    await restore({ from: backup, to: there, ...moved });
+    expect(readdirSync(payloadsFolder)).toHaveLength(1);
+  });
+
+  it('can share a schema with other tables', async () => {
+    const [state, there] = [await makeState(), place()];
+    const { schema } = there.stateDatabase;
+    await query(`create schema ${schema}`);
+    await query(`create table ${schema}.others (id int)`);
+    await move({ state }, there);
+    const tables = await query(
+      `select tablename from pg_tables where schemaname = '${schema}' and tablename in ('others', 'outbox')`,
+    );
+    expect(tables).toHaveLength(2);
+  });
+
+  it('leaves behind no draft of a restore that was killed', async () => {
+    const [state, there] = [await makeState(), place()];
+    const { schema } = there.stateDatabase;
+    const digits = (ageMs: number) => new Date(Date.now() - ageMs).toISOString().replaceAll(/\D/g, '');
+    const day = 86_400_000;
+    for (const age of [0, 2 * day]) await query(`create schema ${schema}_restoring_${digits(age)}`);
+    await move({ state }, there);
+    const drafts = await query(`select nspname from pg_namespace where nspname like '${schema}_restoring_%'`);
+    expect(drafts).toHaveLength(1);
   });
 
   it('is complete or not there at all', async () => {

@@ -140,7 +140,8 @@ async function moveToServer(to: ServerLocation, { stage, clock }: { stage: strin
   const { importState } = await import('./import-state.ts');
   let folders: string[] = [];
   const schemas = await importState(to, {
-    file: join(stage, databaseName),
+    from: stage,
+    file: databaseName,
     async moveFiles() {
       folders = await putAside(to.state, clock);
       const files = (await namesIn(stage)).filter((name) => !name.startsWith(databaseName));
