@@ -101,7 +101,9 @@ function roomIn(
   { config: { disk: limits }, events }: { config: Config; events: Events<SluiceEvents> },
 ): Pick<Runtime, 'room'> {
   if (limits === undefined) return {};
-  return { room: new Disk({ store, limits, forgot: (what) => events.emit('payloads.forgotten', what) }) };
+  const disk = new Disk({ store, limits, forgot: (what) => events.emit('payloads.forgotten', what) });
+  store.limitCopies((bytes) => disk.claimCopy(bytes));
+  return { room: disk };
 }
 
 /**

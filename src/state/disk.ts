@@ -63,6 +63,24 @@ export class Disk implements DiskSpace {
     return looked;
   }
 
+  /**
+   * Ensures that the disk has space for a copy of a blob. The limit doesn't apply: owed payloads count against it until
+   * they're sent, and a payload can only be sent from a copy.
+   */
+  async claimCopy(bytes: number): Promise<void> {
+    const measure = () => freeSpaceOf(this.#given, 0);
+    let room = measure();
+    if (room.free - room.keptFree < bytes && (await this.#evict())) room = measure();
+    if (room.free - room.keptFree >= bytes) return;
+    const { folder } = this.#given.store;
+    throw diskFull({
+      folder,
+      free: room.free,
+      keptFree: room.keptFree,
+      holdings: await diskUsageOf(this.#given.store),
+    });
+  }
+
   async #look(bytes: number): Promise<void> {
     if (bytes <= this.#left) {
       this.#left -= bytes;

@@ -12,7 +12,13 @@ import { checkStorage } from './blobs/watched-storage.ts';
 import { Backfills } from './checkpoints/backfills.ts';
 import { Generations } from './checkpoints/generations.ts';
 import { Watermarks } from './checkpoints/watermarks.ts';
-import { inTransaction, inTransactionOn, type PayloadRetention, type StoreContext } from './engine/context.ts';
+import {
+  type CopySpace,
+  inTransaction,
+  inTransactionOn,
+  type PayloadRetention,
+  type StoreContext,
+} from './engine/context.ts';
 import { useDatabase, useServer } from './engine/database.ts';
 import type { Engine, PlannerLock } from './engine/engine.ts';
 import { folderAdvice } from './engine/folder-advice.ts';
@@ -105,6 +111,8 @@ export interface Store extends Repositories {
   readonly durable: boolean;
   /** Whether the database is on a server, so that processes on several machines can use it. */
   readonly isOnServer: boolean;
+  /** Asks `claim` for space before each copy of a blob. `claim` rejects if there isn't enough. */
+  limitCopies(claim: (bytes: number) => Promise<void>): void;
   /** Runs `work` in a transaction. `work` must use only the repositories that are passed to it. */
   transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
   /** Like {@link transaction}, but locks only `keys` (see {@link inTransactionOn}). */
@@ -175,7 +183,8 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   };
   options.stop?.addEventListener('abort', hurry, { once: true });
   const pending = new PendingWrites(clock);
-  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, keep };
+  const copies: CopySpace = {};
+  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, copies, keep };
   try {
     await migrate(engine, { clock, folder: at });
   } catch (error) {
@@ -194,6 +203,9 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     processes,
     durable: options.durable ?? true,
     isOnServer: unlockedDb !== undefined,
+    limitCopies: (claim) => {
+      copies.claim = claim;
+    },
     transaction: (work) => inTransaction(context, (inside) => work(repositoriesOf(inside))),
     transactionOn: (keys, work) => inTransactionOn(context, keys, (inside) => work(repositoriesOf(inside))),
     settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),

@@ -9,7 +9,7 @@ import type { Manifest } from '../../src/kept-rows/manifest.ts';
 import { Events } from '../../src/lib/events.ts';
 import { quietLog } from '../../src/lib/log.ts';
 import { claimPayloads } from '../../src/state/claim-payloads.ts';
-import { Disk } from '../../src/state/disk.ts';
+import { Disk, type DiskLimits } from '../../src/state/disk.ts';
 import { diskUsageOf } from '../../src/state/disk-usage.ts';
 import { storedPath } from '../../src/state/engine/stored-paths.ts';
 import { filesBelow } from '../../src/state/folder-files.ts';
@@ -117,6 +117,20 @@ describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several mac
     expect(forgot).toHaveBeenCalledExactlyOnceWith({ payloads: 3, bytes: 1_200_000 });
     await expect(disk(other).claim(2_000_000)).rejects.toMatchObject({ code: 'DISK_LIMIT' });
     expect(await wholePayload(owed.row, one)).toBe('whole');
+  });
+
+  it('is copied only if the disk has space, whatever the limit is', async () => {
+    const { one, other } = await two();
+    const { row } = await owe(one, 'rows');
+    const there = { ...row, path: copyOf(row.path, one, other) };
+    const limit = (limits: DiskLimits) => {
+      const disk = new Disk({ store: other, limits, forgot: vi.fn() });
+      other.limitCopies((bytes) => disk.claimCopy(bytes));
+    };
+    limit({ limitBytes: 1_000_000_000, freeBytes: 1e18 });
+    await expect(wholePayload(there, other)).rejects.toMatchObject({ code: 'DISK_FULL' });
+    limit({ limitBytes: 1, freeBytes: 0 });
+    expect(await wholePayload(there, other)).toBe('whole');
   });
 
   it('has a cache that a daemon sweeps regularly', async () => {

@@ -58,6 +58,7 @@ export class StateBlobs extends Repository {
     const known = await db.selectFrom('blobs').selectAll().where('name', '=', name).executeTakeFirst();
     if (known === undefined || known.sha256 === null) return 'missing';
     const { bytes, sha256, stored_at: storedAt } = known;
+    await this.context.copies?.claim?.(bytes);
     return fetchFile(blobs, { path, name, bytes, sha256, storedAt });
   }
 

@@ -18,6 +18,8 @@ export interface StoreContext extends Pick<Engine, 'db' | 'lock' | 'unlockedDb'>
   readonly folder: string;
   /** Where blobs are stored. If absent, the files in the state folder are the only ones. */
   readonly blobs?: BlobBackend;
+  /** How much space this machine has for copies of blobs. */
+  readonly copies?: CopySpace;
   /** Which delivered payloads are kept. If absent, payloads are deleted as soon as they're delivered. */
   readonly keep?: PayloadRetention;
   /** What the current transaction takes for this process. Absent outside of transactions. */
@@ -29,6 +31,12 @@ export interface StoreContext extends Pick<Engine, 'db' | 'lock' | 'unlockedDb'>
  * taken.
  */
 type Taken = Map<string, (outside: StoreContext) => Promise<unknown>>;
+
+/** The space for copies of blobs. */
+export interface CopySpace {
+  /** Rejects with a Problem if there isn't enough space for a copy. Absent if space isn't limited. */
+  claim?: ((bytes: number) => Promise<void>) | undefined;
+}
 
 /** A repository reads and writes the data of one noun, either in the database or in a transaction. */
 export abstract class Repository {
