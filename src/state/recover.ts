@@ -22,7 +22,8 @@ export interface RecoverResult {
 /**
  * Recovers from a crash. This is the first step of every start: it closes the runs of dead processes, marks damaged
  * payloads dead, and deletes files that aren't needed. Other processes may use the state folder at the same time. A
- * damaged payload doesn't affect other payloads. Only one of the processes that share a state on a server `prunes`.
+ * damaged payload doesn't affect other payloads. Only one of the processes that share a state on a server `prunes`; the
+ * others only look at the files of their own machine.
  */
 export async function recover(store: Store, { prunes = true } = {}): Promise<RecoverResult> {
   const suspects = await takeBlockedRuns(store);
@@ -36,7 +37,7 @@ export async function recover(store: Store, { prunes = true } = {}): Promise<Rec
     if (await store.outbox.markDead(row.id, { code: 'PAYLOAD_DAMAGED', message })) damaged.push(row);
   }
   if (prunes) await store.generations.prune();
-  const swept = await sweepFiles(store);
+  const swept = await sweepFiles(store, { withBlobs: prunes });
   if (prunes) await store.runs.prune(maxKeptRuns);
   return { interrupted, damaged, suspects, swept };
 }
@@ -44,10 +45,16 @@ export async function recover(store: Store, { prunes = true } = {}): Promise<Rec
 /** A payload's copy is deleted if it wasn't used for this time, because a payload is rarely sent twice. */
 const unusedMs = 10 * 60_000;
 
-/** Deletes files that aren't needed, and copies of payloads. Returns the paths of the files that aren't needed. */
-export async function sweepFiles({ payloads, generations, blobs }: Store): Promise<string[]> {
-  const swept = [...(await payloads.sweep()), ...(await generations.sweep())];
-  await blobs.purge();
+/**
+ * Deletes files that aren't needed, and copies of payloads. `withBlobs`: also blobs that aren't needed and that no file
+ * on this machine is a copy of. Returns the paths of the files that aren't needed.
+ */
+export async function sweepFiles(
+  { payloads, generations, blobs }: Store,
+  given: { readonly withBlobs: boolean },
+): Promise<string[]> {
+  const swept = [...(await payloads.sweep(given)), ...(await generations.sweep(given))];
+  if (given.withBlobs) await blobs.purge();
   await blobs.evict(payloads.root, unusedMs);
   return swept;
 }

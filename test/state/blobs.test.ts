@@ -133,6 +133,16 @@ describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several mac
     expect(await wholePayload(there, other)).toBe('whole');
   });
 
+  it('is swept by the process that plans, and by no other', async () => {
+    const { one, other, query } = await two();
+    const { row, run } = await owe(one, 'rows');
+    await one.runs.finish(run, { state: 'delivered' });
+    await query("update outbox set state = 'superseded'");
+    await query("update blobs set stored_at = 1 where name like 'payloads/%'");
+    expect((await recover(other, { prunes: false })).swept).toEqual([]);
+    expect((await recover(other)).swept).toEqual([copyOf(row.path, one, other)]);
+  });
+
   it('has a cache that a daemon sweeps regularly', async () => {
     const { one, other } = await two();
     const { row, run } = await owe(one, 'rows');
@@ -180,7 +190,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several mac
     expect(await other.payloads.release(there.path)).toBe(true);
     expect(await wholePayload(there, other)).toBe('missing');
     await other.runs.finish(run, { state: 'delivered' });
-    await sweepFiles(other);
+    await sweepFiles(other, { withBlobs: true });
     expect(existsSync(blob)).toBe(false);
     expect(await query('select name from blobs where sha256 is not null or stored_at <= 0')).toEqual([]);
   });

@@ -188,9 +188,12 @@ export class Generations extends Repository {
     return new Leases(this.context).take(leaseOf(folder));
   }
 
-  /** Deletes files that no generation, backfill or live process needs. Returns the paths of the deleted files. */
-  async sweep(): Promise<string[]> {
-    const stored = await new StateBlobs(this.context).below(this.root);
+  /**
+   * Deletes files that no generation, backfill or live process needs. `withBlobs`: also blobs of which this machine has
+   * no copy. Returns the paths of the deleted files.
+   */
+  async sweep({ withBlobs = true } = {}): Promise<string[]> {
+    const stored = withBlobs ? await new StateBlobs(this.context).below(this.root) : new Map<string, number>();
     const files = new Set([...filesBelow(this.root), ...stored.keys()]);
     if (files.size === 0) return [];
     return inTransaction(this.context, async (inside) => {

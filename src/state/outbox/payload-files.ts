@@ -132,14 +132,14 @@ export class PayloadFiles extends Repository {
 
   /**
    * Deletes files that no payload and no live run needs, such as partial files and files of dead runs. Never touches
-   * the folder of a live run, even if its files seem old, because the clock may have been changed. Returns the paths of
-   * the deleted files.
+   * the folder of a live run, even if its files seem old, because the clock may have been changed. `withBlobs`: also
+   * blobs of which this machine has no copy. Returns the paths of the deleted files.
    */
-  async sweep(): Promise<string[]> {
+  async sweep({ withBlobs = true } = {}): Promise<string[]> {
     // List the folders before the runs. A run is recorded before its folder is created, so every folder in the list
     // that belongs to a live run is recognized.
     const folders = foldersIn(this.root);
-    const stored = await new StateBlobs(this.context).below(this.root);
+    const stored = withBlobs ? await new StateBlobs(this.context).below(this.root) : new Map<string, number>();
     const files = new Set([...filesBelow(this.root), ...stored.keys()]);
     const living = new Set((await new Runs(this.context).underway()).map(({ id }) => id));
     const end = this.context.clock.now() - youngMs;
