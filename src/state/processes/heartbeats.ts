@@ -19,7 +19,15 @@ interface Recorded {
   readonly ownAt: number;
   /** When it recorded the first one after the last gap, on its own clock. */
   readonly since: number;
+  /** Whether there was a gap. */
+  readonly hadGap: boolean;
 }
+
+/**
+ * A process that has just started can't know whether the server was frozen until then. It considers others dead only
+ * after this many times the maximum silence, unless it has listened for the maximum silence itself.
+ */
+const newcomerFactor = 5;
 
 const recorded = new WeakMap<Processes, Recorded>();
 
@@ -39,9 +47,9 @@ export class ProcessHeartbeats extends Repository {
     await withoutLock(this.context, (inside) => new ProcessHeartbeats(inside).#record(now));
     if (unlockedDb === undefined) return;
     const ownAt = performance.now();
-    const isFirst = last === undefined;
-    const since = isFirst ? Number.NEGATIVE_INFINITY : ownAt - last.ownAt > this.#maxGapMs ? ownAt : last.since;
-    recorded.set(processes, { at: now, ownAt, since });
+    const isGap = last !== undefined && ownAt - last.ownAt > this.#maxGapMs;
+    const since = last === undefined || isGap ? ownAt : last.since;
+    recorded.set(processes, { at: now, ownAt, since, hadGap: isGap || (last?.hadGap ?? false) });
   }
 
   async #record(monotonic_ms: number): Promise<void> {
@@ -65,7 +73,9 @@ export class ProcessHeartbeats extends Repository {
     const fate = processes.stateOf(owner);
     if (fate !== 'unknown') return fate === 'dead';
     const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
-    return row === undefined || (this.#silence(owner, row) > this.#maxSilenceMs && this.#isListening());
+    if (row === undefined) return true;
+    const silenceMs = this.#silence(owner, row);
+    return silenceMs > this.#maxSilenceMs && this.#hasListened(silenceMs);
   }
 
   get #maxGapMs(): number {
@@ -77,13 +87,18 @@ export class ProcessHeartbeats extends Repository {
   }
 
   /**
-   * Returns whether this process would have seen the heartbeats of others. While the server was away, no process
-   * could record any. Without this check, the first process that reaches the server again would take over from all others.
+   * Returns whether this process would have seen the heartbeats of a process that was silent for this long. While the
+   * server was away or frozen, no process could record any. Without this check, the first process that reaches the
+   * server again would take over from all others.
    */
-  #isListening(): boolean {
+  #hasListened(silenceMs: number): boolean {
+    if (this.context.unlockedDb === undefined) return true;
     const own = recorded.get(this.context.processes);
+    const isLong = silenceMs > newcomerFactor * this.#maxSilenceMs;
+    if (own === undefined) return isLong;
     const now = performance.now();
-    return own === undefined || (now - own.ownAt <= this.#maxGapMs && now - own.since > this.#maxSilenceMs);
+    if (now - own.ownAt > this.#maxGapMs) return false;
+    return now - own.since > this.#maxSilenceMs || (isLong && !own.hadGap);
   }
 
   /**
