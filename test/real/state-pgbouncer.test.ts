@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { PlannerLock } from '../../src/state/engine/engine.ts';
 import { jobLock } from '../../src/state/engine/lock-keys.ts';
 import type { StateDatabase } from '../../src/state/engine/state-database.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -15,6 +16,28 @@ function describeStates(server: () => TestServer): void {
   afterEach(cleanUp);
 
   describe.each(['session', 'transaction'] as const)('in %s mode', (mode: PoolMode) => {
+    it('has one planner at a time, and another one as soon as its connection breaks', async () => {
+      const pgbouncer = await startPgbouncer(server(), mode, { settings: { default_pool_size: 10 } });
+      onTestFinished(() => pgbouncer.stop());
+      const { host, port, user, password, database } = pgbouncer;
+      const state: StateDatabase = { host, port, user, password, database, schema: `elected_${mode}` };
+      const locks: PlannerLock[] = [];
+      for (let n = 0; n < 3; n++) locks.push((await newStore({ folder: newFolder(), database: state })).plannerLock!());
+      const [first, second, third] = locks;
+      const holders = async () => (await Promise.all(locks.map((lock) => lock.tryAcquire()))).filter(Boolean).length;
+      expect(await first!.tryAcquire()).toBe(true);
+      // Far more statements than connections, so that the pooler would mix up sessions.
+      for (let n = 0; n < 20; n++) expect(await holders()).toBe(1);
+      expect(await second!.tryAcquire()).toBe(false);
+      await first!.close();
+      expect(await second!.tryAcquire()).toBe(true);
+      expect(await third!.tryAcquire()).toBe(false);
+      await pgbouncer.admin(`kill ${database}`);
+      await pgbouncer.admin(`resume ${database}`);
+      await expect.poll(holders).toBe(1);
+      for (const lock of locks) await lock.close();
+    });
+
     it('is shared by processes, loses no write, and leaves no settings for the next client', async () => {
       const pgbouncer = await startPgbouncer(server(), mode, { settings: { default_pool_size: 40 } });
       onTestFinished(() => pgbouncer.stop());
