@@ -25,6 +25,8 @@ export interface Reloading {
 }
 
 export interface Reloads {
+  /** Requests a reload, as SIGHUP does. */
+  request(): void;
   end(): Promise<void>;
   between(work: () => Promise<void>): Promise<void>;
 }
@@ -61,7 +63,7 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
     });
     return last;
   };
-  return { end, between };
+  return { request: onHup, end, between };
 }
 
 async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void> {
@@ -109,7 +111,14 @@ async function reload(
   if (signal.aborted) return undefined;
   logProblems(log, loaded.problems);
   const answer = (problems: readonly Problem[], more: { readonly note?: string } = {}): Promise<void> =>
-    answerReload({ asked, jobs: daemon.config.jobs.size, faults: problems.map(recordedFault), ...more }, runtime.store);
+    answerReload(
+      {
+        ...{ asked, jobs: daemon.config.jobs.size, config_sha256: note.sha256 },
+        faults: problems.map(recordedFault),
+        ...more,
+      },
+      runtime.store,
+    );
   const refuse = async (problems: readonly Problem[]): Promise<string> => {
     await keepRefusal(note, runtime, problems);
     runtime.events.emit('config.refused', { file, errors: problems.length });

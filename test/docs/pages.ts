@@ -95,6 +95,7 @@ export const otherEnds: readonly { readonly words: RegExp; readonly code: number
 /** Commands in sentences that are only parsed, and why they aren't run. */
 export const onlyParsed: readonly { readonly words: RegExp; readonly why: string }[] = [
   { words: /^(login|logins revoke)/, why: 'needs a vendor and a user' },
+  { words: /^reload --fleet/, why: 'needs a state in a database' },
   { words: /^alerts test/, why: "sends to the reader's channel" },
 ];
 

@@ -67,6 +67,24 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toMatch(/sluice_queue_runs{state="waiting"} 0/);
     expect(metrics).toMatch(/sluice_processes{role="worker",version="[^"]+",config="differs"} 1/);
+
+    const reload = async () => {
+      const { code, stdout: text } = await sluice('reload', '--fleet', '--json');
+      const { processes: all } = JSON.parse(text) as { processes: { pid: number; result: string }[] };
+      return { code, results: new Map(all.map(({ pid, result }) => [pid, result])) };
+    };
+    const both = (result: string) => new Map([first, second].map(({ child: { pid } }) => [pid, result]));
+    expect(await reload()).toEqual({ code: 0, results: both('active') });
+    expect((await processes()).map(({ config_differs }) => config_differs)).toEqual([false, false]);
+    await home.config({ ...config, concurrency: 'many' });
+    expect(await reload()).toEqual({ code: 2, results: both('refused') });
+    await home.config({ ...config, concurrency: 3 });
+    const shown = await sluice('reload', '--fleet');
+    expect(shown).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(`${second.child.pid} +[0-9a-f]{12} +active, 1 job`),
+    });
+
     first.child.kill('SIGTERM');
     expect((await first.ended).code).toBe(0);
     await until('the other process to plan', () => second.output().includes('fleet.planning'));

@@ -12,12 +12,13 @@ import { sanitizeOutput } from '../sanitize-output.ts';
 interface Flags {
   readonly config: string;
   readonly wait: number;
+  readonly fleet?: true;
   readonly json?: true;
 }
 
 const pollMs = 50;
 
-async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<void> {
+async function run({ config: file, wait: waitSeconds, fleet, json }: Flags): Promise<void> {
   const [{ findStateLocation, stateText }, { openExistingStore }] = await Promise.all([
     import('../state-location.ts'),
     import('../../state/open-existing-store.ts'),
@@ -26,6 +27,10 @@ async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<vo
   const state = stateText(location);
   const store = await openExistingStore(location);
   try {
+    if (fleet === true) {
+      await runFleet(store, { state, withinMs: waitSeconds * 1000, json });
+      return;
+    }
     const answer = await reload(store, { state, withinMs: waitSeconds * 1000 });
     const code = answer.faults.length === 0 ? exit.ok : exit.usage;
     if (json === true)
@@ -35,6 +40,23 @@ async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<vo
   } finally {
     await store?.close();
   }
+}
+
+/** Reloads the configs of all processes that share the state. */
+async function runFleet(
+  store: Store | undefined,
+  { state, withinMs, json }: { readonly state: string; readonly withinMs: number; readonly json: true | undefined },
+): Promise<void> {
+  const { reloadExit, reloadFleet, reloadLines } = await import('../reload-fleet.ts');
+  const reloads = store === undefined ? [] : await reloadFleet(store, withinMs);
+  if (reloads.length === 0) throw noDaemon(state);
+  const code = reloadExit(reloads);
+  const text =
+    json === true
+      ? JSON.stringify({ exit_code: code, processes: reloads }, undefined, 2)
+      : reloadLines(reloads).join('\n');
+  process.stdout.write(`${sanitizeOutput(text)}\n`);
+  process.exitCode = code;
 }
 
 /** Sends the daemon a signal and waits until the daemon has recorded the result. */
@@ -107,7 +129,7 @@ function elsewhere(owner: string): Problem {
     family: 'job',
     message: 'The daemon is running on another machine or in another container and cannot be signaled from here',
     seen: owner,
-    next: 'run the command there: docker exec CONTAINER node /app/src/cli/sluice.js reload',
+    next: 'if the state is in a database, add --fleet; otherwise, run the command there: docker exec CONTAINER node /app/src/cli/sluice.js reload',
   });
 }
 
@@ -132,7 +154,7 @@ export default {
   help: {
     exitCodes: [
       ['0', 'the new config is active'],
-      ['1', 'no daemon is running, or it did not respond'],
+      ['1', 'no daemon is running, one did not respond, or processes have loaded different configs'],
       ['2', 'the config has errors; the previous config stays active'],
     ],
     examples: [
@@ -145,6 +167,7 @@ export default {
       .command('reload')
       .description('Reloads the config of the running daemon, all or nothing, and reports the result.')
       .option(...configFlag)
+      .option('--fleet', 'reload the configs of all processes that share a state in a database, on all machines')
       .option('--wait <seconds>', 'how long to wait for the daemon', seconds, 60)
       .option('--json', 'print JSON')
       .action(run);

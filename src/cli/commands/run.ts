@@ -3,6 +3,7 @@ import type { Config, MonitorAddress } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/compose.ts';
 import type { PreparedRecord } from '../../daemon/config/config-record.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
+import type { Poll } from '../../daemon/fleet/poll.ts';
 import type { Pages } from '../../daemon/monitor/monitor.ts';
 import type { Monitoring } from '../../daemon/monitoring.ts';
 import type { IfRunning } from '../../daemon/process/single-instance.ts';
@@ -17,7 +18,7 @@ import type { ConfigTerms } from '../hand-over/config-terms.ts';
 import type { SyncListener } from '../hand-over/listener.ts';
 import { logFlag } from '../log-flag.ts';
 import { logProblems } from '../log-problems.ts';
-import { listenForReload, type Reloading } from '../reloads.ts';
+import { listenForReload, type Reloading, type Reloads } from '../reloads.ts';
 import { onStop } from '../signals.ts';
 import { failOnConfigErrors, failOnSilentSources, retryConfig } from '../start-errors.ts';
 import { startTracing } from '../start-tracing.ts';
@@ -86,6 +87,7 @@ async function run({
   let end: Problem | undefined;
   let monitoring: Monitoring | undefined;
   let syncs: SyncListener | undefined;
+  let requests: Poll | undefined;
   try {
     const systemd = new Systemd({ env: process.env, log });
     if (config.stateDatabase !== undefined) {
@@ -117,11 +119,13 @@ async function run({
     syncs?.adopt(terms);
     const reloading = { file, daemon, monitoring, runtime, config, log, syncs };
     started.resolve(reloading);
+    if (isFleet) requests = await watchFleetReloads(runtime, reloads, stop.signal);
     if (config.onStartError === 'retry') void retryConfig(reloading, reloads, stop.signal);
     await aborted(stop.signal);
     syncs?.close();
     const stopped = daemon.stop(String((stop.signal.reason as Error).message));
     await Promise.all([monitoring.stopping(), reloads.end(), stopped]);
+    await requests?.idle();
     await lease?.release();
     log.info('daemon.stopped');
     if (end !== undefined) throw end;
@@ -143,6 +147,12 @@ async function run({
     if (stop.code() !== undefined) process.exitCode = exit.ok;
     else if (installation.signal.aborted) process.exitCode = exit.restart;
   }
+}
+
+async function watchFleetReloads({ store, clock }: Runtime, { request }: Reloads, stop: AbortSignal): Promise<Poll> {
+  const { watchReloadRequests } = await import('../../daemon/fleet/reload-requests.ts');
+  const startedAt = clock.now() - process.uptime() * 1000;
+  return watchReloadRequests({ store, clock, startedAt, reload: request, stop });
 }
 
 /** Deletes what this process has recorded about itself. If that fails, the next process that starts deletes it. */

@@ -3,6 +3,8 @@ import type { Store } from '../../state/store.ts';
 import type { RecordedFault } from './config-record.ts';
 
 const askedName = 'daemon.reload.asked';
+/** Name of the setting that contains the last request to all processes. */
+const fleetName = 'fleet.reload';
 /** Name of the process's setting that contains its last answer. */
 const answerName = 'reload';
 
@@ -11,6 +13,8 @@ export interface ReloadAnswer {
   /** The newest reload request that this response covers. */
   readonly asked: number;
   readonly jobs: number;
+  /** The SHA-256 of the config file that was read. Absent if it couldn't be read. */
+  readonly config_sha256?: string;
   /** The reasons why the config was rejected; empty if the config is active. */
   readonly faults: readonly RecordedFault[];
   /** Warnings about the config. They didn't prevent it from becoming active. */
@@ -24,6 +28,27 @@ export function askForReload(store: Store): Promise<number> {
     await settings.set(askedName, String(asked));
     return asked;
   });
+}
+
+/** A request to all processes that share a state on a server. */
+export interface FleetRequest {
+  readonly asked: number;
+  /** Epoch milliseconds of the state's clock. */
+  readonly at: number;
+}
+
+/** Stores a reload request that all processes notice by themselves. Returns the request's number. */
+export async function askFleetForReload(store: Store): Promise<number> {
+  const asked = await askForReload(store);
+  const request: FleetRequest = { asked, at: store.clock.now() };
+  await store.settings.set(fleetName, JSON.stringify(request));
+  return asked;
+}
+
+/** Returns the last request to all processes. */
+export async function fleetRequest(store: Store): Promise<FleetRequest | undefined> {
+  const text = await store.settings.find(fleetName);
+  return text === undefined ? undefined : (JSON.parse(text) as FleetRequest);
 }
 
 /**

@@ -55,7 +55,7 @@ export interface QueueStatus {
 /** Says what a different config means, and how to fix it. Undefined if all processes have the planner's config. */
 export function differenceText(processes: readonly ProcessStatus[]): string | undefined {
   if (!processes.some(({ config_differs }) => config_differs)) return undefined;
-  return 'A process whose config differs takes no runs. After you have copied the same file to all machines, restart the process or send it SIGHUP.';
+  return 'A process whose config differs takes no runs. After you have copied the same file to all machines, run "sluice reload --fleet".';
 }
 
 /** Reports how many runs are queued. */
