@@ -1,3 +1,4 @@
+import { isUnwritable } from './engine/state-problem.ts';
 import { takeBlockedRuns } from './runs/blocked-runs.ts';
 import type { Repositories, Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
@@ -54,9 +55,14 @@ export async function sweepFiles(
   given: { readonly withBlobs: boolean },
 ): Promise<string[]> {
   const swept = [...(await payloads.sweep(given)), ...(await generations.sweep(given))];
-  if (given.withBlobs) await blobs.purge();
+  // If their storage is unavailable, the next sweep removes them.
+  if (given.withBlobs) await blobs.purge().catch(otherThanUnwritable);
   await blobs.evict(payloads.root, unusedMs);
   return swept;
+}
+
+function otherThanUnwritable(error: unknown): void {
+  if (!isUnwritable(error)) throw error;
 }
 
 /**

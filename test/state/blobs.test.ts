@@ -207,6 +207,20 @@ describeWithServer({ servers: 'PostgreSQL' }, 'files of a state that several mac
     }
   });
 
+  it("don't keep a process from planning if they can't be removed", async () => {
+    const payloadsFolder = join(newFolder(), 'mounted');
+    const { one, query } = await two({ payloadsFolder });
+    const { row } = await owe(one, 'rows');
+    await one.outbox.delivered((await one.outbox.attempt(row.id))!);
+    expect(await one.payloads.release(row.path)).toBe(true);
+    renameSync(payloadsFolder, `${payloadsFolder}.away`);
+    await recover(one);
+    expect(await query('select name from blobs')).toHaveLength(1);
+    renameSync(`${payloadsFolder}.away`, payloadsFolder);
+    await recover(one);
+    expect(await query('select name from blobs')).toEqual([]);
+  });
+
   it('make the state unwritable while their folder is away', async () => {
     const payloadsFolder = join(newFolder(), 'mounted');
     const { one } = await two({ payloadsFolder });
