@@ -45,6 +45,13 @@ describe('sluice reload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: 'orders' }, { job: 'stock' }] });
   });
 
+  it('exits with 2 if the state is a folder, which no other machine shares', async () => {
+    const { home } = await setUp();
+    const { code, stderr } = await home.sluice(['reload', '--fleet']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('RELOAD_NO_FLEET');
+  });
+
   it('exits with 2 and lists the errors in a rejected config', async () => {
     const { home, config, orders } = await setUp();
     await config({ orders: { ...orders, source: 'fils' } });

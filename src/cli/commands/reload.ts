@@ -48,6 +48,7 @@ async function runFleet(
   { state, withinMs, json }: { readonly state: string; readonly withinMs: number; readonly json: true | undefined },
 ): Promise<void> {
   const { reloadExit, reloadFleet, reloadLines } = await import('../reload-fleet.ts');
+  if (store?.isOnServer === false) throw noFleet(state);
   const reloads = store === undefined ? [] : await reloadFleet(store, withinMs);
   if (reloads.length === 0) throw noDaemon(state);
   const code = reloadExit(reloads);
@@ -120,6 +121,16 @@ function noDaemon(state: string): Problem {
     message: 'No daemon is running for this state',
     seen: state,
     next: 'start one, which then uses the current config: sluice run',
+  });
+}
+
+function noFleet(state: string): Problem {
+  return new Problem({
+    code: 'RELOAD_NO_FLEET',
+    family: 'config',
+    message: '--fleet requires a state in a database, which several processes share',
+    seen: state,
+    next: 'run the command without --fleet',
   });
 }
 
