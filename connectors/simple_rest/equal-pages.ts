@@ -1,4 +1,4 @@
-import { httpProblem, parseExact, type SpooledPage, shownUrl, valueAt } from '#sdk';
+import { httpProblem, parseExact, parsePath, type SpooledPage, shownUrl, valuesAt } from '#sdk';
 import type { RestQuery } from './options.ts';
 import { isCounted, totalOf } from './paging.ts';
 
@@ -9,8 +9,8 @@ import { isCounted, totalOf } from './paging.ts';
  */
 export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
   if (!isCounted(paging) || (totalOf(paging) ?? paging.pages) === undefined) return false;
-  const list = valueAt(await parsed(page), records);
-  return Array.isArray(list) && new Set(list.map((record) => JSON.stringify(record))).size <= 1;
+  const list = valuesAt(await parsed(page), parsePath(records) as readonly string[]).flat();
+  return list.length > 0 && new Set(list.map((record) => JSON.stringify(record))).size === 1;
 }
 
 async function parsed({ input }: SpooledPage): Promise<unknown> {

@@ -164,7 +164,7 @@ class PageRun {
     const link = [answer.headers.link ?? []].flat().join(', ');
     const body = Object.fromEntries(placesOf(paging).map((place) => [place, valueAt(place)]));
     const facts = { url: answer.url, status: answer.status, text: '', headers: { link }, body };
-    const sign = signOfMore(valueAt, link);
+    const sign = signOfMore(valueAt, answer.headers);
     try {
       const turn = pager.next({ answer: facts, records, last: body, sign, nearby });
       const isShown = sign !== undefined && (records > 0 || paging.kind === 'none');

@@ -1,6 +1,6 @@
 import { placeAmong, placeFault } from '#sdk';
 import type { OptionFault } from './option-fault.ts';
-import type { RestQuery } from './options.ts';
+import type { FailWhen, RestQuery } from './options.ts';
 import { placesOf, stopSigns } from './paging.ts';
 import type { RestPaging } from './paging-options.ts';
 
@@ -15,8 +15,14 @@ export function pagingFaults(query: RestQuery): OptionFault[] {
   const bad = placesFaults(query);
   if (bad.length > 0) return bad;
   const mayBeRead = query.format === undefined || query.format === 'json' || query.format === 'xml';
-  if (fail_when.length > 0 && !(mayBeRead && records)) {
-    return [{ option: 'fail_when', message: 'requires json or xml responses and `records`' }];
+  const isInBody = fail_when.some((one) => placeAmong(placeOf(one), records ?? '').from === 'body');
+  if (isInBody && !(mayBeRead && records)) {
+    return [
+      {
+        option: 'fail_when',
+        message: 'requires json or xml responses and `records`, or a place such as `header(NAME)`',
+      },
+    ];
   }
   if (readsBody(query) && !records) {
     return [
@@ -38,8 +44,11 @@ function placesFaults(query: RestQuery): OptionFault[] {
       const message = placeFault(place, records);
       return message === undefined ? [] : [{ option, message: `has an unusable place: ${message}` }];
     });
-  const inFailWhen = fail_when.map((one) => (typeof one === 'string' ? one : one.path));
-  return [...faultsIn('paging', placesOf(paging)), ...faultsIn('fail_when', inFailWhen)];
+  return [...faultsIn('paging', placesOf(paging)), ...faultsIn('fail_when', fail_when.map(placeOf))];
+}
+
+function placeOf(given: FailWhen): string {
+  return typeof given === 'string' ? given : given.path;
 }
 
 /** Whether paging reads values from the response body outside the records, which is possible only with json and xml. */

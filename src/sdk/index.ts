@@ -74,6 +74,7 @@ export {
   schemaOf,
   withDefaults,
 } from './option.ts';
+export { parsePath } from './places/path-syntax.ts';
 export { type Place, placeAmong, placeFault } from './places/place.ts';
 export { PlaceFinder } from './places/place-finder.ts';
 export { canonicalText } from './records/canonical.ts';

@@ -16,12 +16,19 @@ export const signPlaces: readonly string[] = parents.flatMap((parent) =>
   names.map((name) => (parent === '' ? name : `${parent}.${name}`)),
 );
 
+/** Common names of the header with the next page's number or token. */
+const headerNames = ['X-Next-Page', 'X-Next-Cursor', 'X-Next-Token'];
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /**
- * Finds a reference to a next page: a common name whose value is a URL, a token or true, or a Link header with
- * `rel=next`. Use it only for warnings, because the names are only conventions.
+ * Finds a reference to a next page: a common name whose value is a URL, a token or true, a Link header with `rel=next`,
+ * or a header such as X-Next-Page. Use it only for warnings, because the names are only conventions.
  */
-export function signOfMore(valueAt: (place: string) => unknown, linkHeader: string | undefined): string | undefined {
-  if (linkHeader !== undefined && nextLink(linkHeader) !== undefined) return 'the Link header';
+export function signOfMore(valueAt: (place: string) => unknown, headers: Headers): string | undefined {
+  if (nextLink([headers.link ?? []].flat().join(', ')) !== undefined) return 'the Link header';
+  const header = headerNames.find((name) => isSign([headers[name.toLowerCase()] ?? []].flat().join()));
+  if (header !== undefined) return `\`header(${header})\``;
   const found = signPlaces.find((place) => isSign(valueAt(place)));
   return found === undefined ? undefined : `\`${found}\``;
 }

@@ -107,7 +107,7 @@ function isList({ records }: StreamData): boolean {
 }
 
 function signIn({ body, headers }: ServiceAnswer): string | undefined {
-  return signOfMore((place) => valueAt(body, place), headers.link);
+  return signOfMore((place) => valueAt(body, place), headers);
 }
 
 /**

@@ -356,6 +356,9 @@ describe('identical pages', () => {
     rowsAre(25, () => ({ v: 0 }));
     expect((await extract(read({ total: 'total' }))).rows).toHaveLength(25);
     expect((await extract(read({ pages: 'pages' }))).rows).toHaveLength(25);
+    for (const records of ['$.rows', 'rows.*']) {
+      expect((await extract({ ...read({ total: 'total' }), records })).rows).toHaveLength(25);
+    }
     rowsAre(26, () => ({ v: 0 }));
     expect(await failure(read({ total: 'total' }))).toMatchObject({ code: 'REST_PAGES_SHORT' });
   });
@@ -461,6 +464,14 @@ describe('a response that reports an error', () => {
     expect((await extract({ ...query, fail_when })).rows).toEqual(numbers(0, 2));
   });
 
+  it('can be in a header, in any format', async () => {
+    server.answer = (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/csv', 'x-error': 'quota' }).end('id\n1\n');
+    const problem = await failure({ fail_when: ['header(X-Error)'] });
+    expect(problem).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'quota' });
+    expect((await extract({ fail_when: ['header(X-Other)'] })).rows).toEqual([['1']]);
+  });
+
   it("can't be detected in CSV, or without `records`", () => {
     expect(faults({ fail_when: ['errors'] })).toEqual(['fail_when']);
     expect(faults({ fail_when: ['errors'], records: 'rows', format: 'csv' })).toEqual(['fail_when']);
@@ -489,6 +500,7 @@ describe("a next page that isn't read", () => {
     ['a link object', { rows: ids(0, 2), links: { next: { href: '/?page=2' } } }, {}, '`links.next`'],
     ['a flag', { rows: ids(0, 2), meta: { has_more: true } }, {}, '`meta.has_more`'],
     ['the Link header', { rows: ids(0, 2) }, { link: '</?page=2>; rel=next' }, 'the Link header'],
+    ['a header', { rows: ids(0, 2) }, { 'x-next-page': '2', 'x-page': '1' }, '`header(X-Next-Page)`'],
   ])('causes a warning if %s refers to it', async (_, answer, headers, place) => {
     pagesAre([answer], headers);
     for (const columns of [[], [{ name: 'id', type: 'integer' }]]) {
