@@ -67,6 +67,14 @@ interface RunAs {
  * as `nobody`.
  */
 function serverIdentity(): Identity {
+  known ??= findIdentity();
+  return known;
+}
+
+/** Each look-up starts a process. */
+let known: Identity | undefined;
+
+function findIdentity(): Identity {
   if (process.getuid?.() !== 0) return {};
   const name = ['postgres', 'nobody'].find((user) => idOf('-u', user) !== undefined);
   if (name === undefined) throw new Error('test servers need a user "postgres" or "nobody" when the tests run as root');
