@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { refuseLinksIn } from '../lib/foreign-links.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { ensurePrivateFile } from '../lib/private-file.ts';
-import { Problem } from '../lib/problem.ts';
+import type { Problem } from '../lib/problem.ts';
 import { AlertRecords } from './alerts.ts';
 import type { BlobBackend } from './blobs/blob-storage.ts';
 import { StateBlobs } from './blobs/blobs.ts';
@@ -21,11 +21,11 @@ import {
 } from './engine/context.ts';
 import { useDatabase, useServer } from './engine/database.ts';
 import type { Engine, PlannerLock } from './engine/engine.ts';
-import { folderAdvice } from './engine/folder-advice.ts';
+import { folderProblem } from './engine/folder-problem.ts';
 import { checkVersion, migrate } from './engine/migrate.ts';
 import { PendingWrites } from './engine/pending-writes.ts';
 import type { StateDatabase } from './engine/state-database.ts';
-import { isUnwritable, stateFileProblem } from './engine/state-problem.ts';
+import { isUnwritable } from './engine/state-problem.ts';
 import { LoginHolds } from './login-holds.ts';
 import { LoginRecords } from './logins.ts';
 import { GoodPayloads } from './outbox/good-payloads.ts';
@@ -266,18 +266,7 @@ function prepareFolder(folder: string, file?: string): void {
     restrict(folder);
     if (file !== undefined) ensurePrivateFile(file);
   } catch (error) {
-    if (error instanceof Problem) throw error;
-    const ofDisk = stateFileProblem(error, file ?? folder);
-    if (ofDisk !== undefined) throw ofDisk;
-    throw new Problem({
-      code: 'STATE_UNUSABLE',
-      family: 'config',
-      message: `The state folder cannot be used: ${(error as Error).message}`,
-      seen: folder,
-      allowed: 'a folder that this user owns and can write to',
-      next: folderAdvice(folder, (error as NodeJS.ErrnoException).code, process.getuid?.()),
-      cause: error,
-    });
+    throw folderProblem(error, { folder, file });
   }
 }
 

@@ -198,6 +198,20 @@ describe('a data folder', () => {
     });
   });
 
+  it.runIf(process.getuid!() === 0)('stays readable for its owner if root serves it', async () => {
+    const folder = await scratch();
+    await chown(folder, 12_345, 12_345);
+    const service = new Bench(await startService({ data: { folder } }));
+    const key = service.service.firstKey!;
+    const { location } = (await service.call('POST', '/datasources', { key, body: { name: 'Sales' } })).body.meta;
+    await service.call('PUT', `/datasource-instances/${location!.split('/').at(-1)}/data`, { key, body: '["shown"]' });
+    await service.close();
+    const names = await readdir(folder, { recursive: true });
+    expect(names).toContainEqual(expect.stringMatching(/^documents\/[0-9a-f]{32}$/));
+    const owners = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).uid));
+    expect(new Set(owners)).toEqual(new Set([12_345]));
+  });
+
   it("isn't opened if a newer version wrote it", async () => {
     const folder = await scratch();
     const db = new SqliteDatabase(join(folder, 'service.db'));

@@ -2,6 +2,7 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
+import { createPrivateHandle } from '../../lib/private-file.ts';
 import { syncPath } from '../../lib/sync-path.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
@@ -32,7 +33,7 @@ export class FolderBlobs implements Blobs {
   async begin(): Promise<BlobWriter> {
     const name = newId();
     const path = join(this.#folder, name);
-    const handle = await open(path, 'wx', 0o600);
+    const handle = await createPrivateHandle(path);
     return new FileWriter({ name, path, handle, entered: syncPath(this.#folder), spare: this.#spare });
   }
 

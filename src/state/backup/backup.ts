@@ -1,9 +1,9 @@
 import { closeSync, constants, existsSync, fchmodSync, linkSync, mkdirSync } from 'node:fs';
-import { copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { refuseLinksIn } from '../../lib/foreign-links.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
-import { createPrivateFile, openNoLink } from '../../lib/private-file.ts';
+import { createPrivateFile, createPrivateHandle, openNoLink } from '../../lib/private-file.ts';
 import { Problem } from '../../lib/problem.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { syncPath, syncTree } from '../../lib/sync-path.ts';
@@ -181,20 +181,30 @@ async function seal(
   // The manifest marks the backup as complete, so write it only after everything else has been synced to disk.
   await syncTree(folder);
   const manifest: BackupManifest = { format: 1, made_at: new Date(now).toISOString(), files };
-  await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {
-    flag: 'wx',
-    mode: 0o600,
-    flush: true,
-  });
+  const handle = await createPrivateHandle(join(folder, manifestName));
+  try {
+    await handle.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
   await syncPath(folder);
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
+/**
+ * Removes old staging folders. This user may not remove one that another user's backup has left behind, such as root's.
+ * It isn't needed and "sluice doctor" reports it, so it doesn't prevent this user's backups.
+ */
 async function removeStale(state: string, now: number): Promise<void> {
   for (const name of await namesIn(state)) {
     if (!name.startsWith(stagePrefix)) continue;
     const path = join(state, name);
-    if ((await stat(path)).mtimeMs < now - staleMs) await rm(path, { recursive: true, force: true });
+    try {
+      if ((await stat(path)).mtimeMs < now - staleMs) await rm(path, { recursive: true, force: true });
+    } catch (error) {
+      if (!['EACCES', 'EPERM', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
   }
 }
 

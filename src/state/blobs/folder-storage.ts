@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { Problem } from '../../lib/problem.ts';
+import { folderProblem } from '../engine/folder-problem.ts';
 import { stateFileProblem } from '../engine/state-problem.ts';
 import { removeIfEmpty } from '../folder-files.ts';
 import type { Tables } from '../tables.ts';
@@ -25,7 +26,11 @@ export class FolderStorage implements BlobStorage {
   readonly claims: StorageClaims = {
     claim: async (db) => {
       const root = await this.#root(db);
-      await writeWhole(join(root, idName), nothing(), { lasting: true });
+      try {
+        await writeWhole(join(root, idName), nothing(), { lasting: true });
+      } catch (error) {
+        throw folderProblem(error, { folder: this.label, kind: 'payloads' });
+      }
     },
     isClaimed: async (db) => existsSync(join(await this.#root(db), idName)),
     unclaim: async (db) => {

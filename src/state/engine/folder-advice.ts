@@ -3,14 +3,20 @@ import { dirname } from 'node:path';
 import { commandLine } from '../../lib/command-line.ts';
 
 /**
- * Returns advice on how to make a folder usable after a file system error. The advice includes a command that changes
+ * Returns advice on how to make a folder of the state usable after a file system error; `kind` is what the folder is
+ * for. The advice includes a command that changes
  * the folder's owner or mode, or that creates the folder as root. It includes no command if none would help, such as if
  * a file has the folder's name or the file system is read-only.
  */
-export function folderAdvice(folder: string, code: string | undefined, uid: number | undefined): string {
-  const elsewhere = 'set another state folder in the config';
+export function folderAdvice(
+  folder: string,
+  code: string | undefined,
+  uid: number | undefined,
+  kind = 'state',
+): string {
+  const elsewhere = `set another ${kind} folder in the config`;
   const owner = ownerOfState(folder);
-  if (owner !== undefined && owner !== uid) return `${asOwner(owner)}, or ${elsewhere}`;
+  if (owner !== undefined && owner !== uid) return `${asOwner(owner, kind)}, or ${elsewhere}`;
   const command = code === 'EACCES' || code === 'EPERM' ? repairOf(folder, uid ?? 0) : undefined;
   return command === undefined
     ? elsewhere
@@ -21,8 +27,8 @@ export function folderAdvice(folder: string, code: string | undefined, uid: numb
  * Returns advice on how to run a command on a state that belongs to another user. Changing the owner of the state
  * folder instead would break a daemon that uses the state.
  */
-export const asOwner = (uid: number): string =>
-  `run this command as the owner of the state folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
+export const asOwner = (uid: number, kind = 'state'): string =>
+  `run this command as the owner of the ${kind} folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
 
 /**
  * Returns the UID of a state folder's owner. Returns undefined if the folder is missing, empty or owned by root,
