@@ -127,11 +127,11 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
     if (due.why === 'reminder' && group === undefined) {
       // The alert was already reported in another group, because its recipients or its reminder interval have changed
       // since then.
-      groups.push({ group_key: key, told_at: now, step: 1 });
+      groups.push({ group_key: key, told_at: now, step: 1, recurred: 0 });
       continue;
     }
     bulletins.push(bulletinOf(key, members, due.why));
-    groups.push({ group_key: key, told_at: now, step: due.nextStep });
+    groups.push({ group_key: key, told_at: now, step: due.nextStep, recurred: due.recurred ? 1 : 0 });
     for (const row of members) {
       if (row.cleared_at !== null) rows.delete(keyOf(row));
       else if (row.level > row.told) rows.set(keyOf(row), { ...row, told: row.level });
@@ -147,6 +147,8 @@ interface Due {
   readonly why: 'change' | 'reminder';
   /** The number of messages about the group, including this one. This number determines the next pause. */
   readonly nextStep: number;
+  /** Whether the cause returned or affected more subjects after the group's first message. */
+  readonly recurred: boolean;
 }
 
 function dueOf(
@@ -161,17 +163,23 @@ function dueOf(
   });
   if (changes.length === 0) {
     const at = group === undefined ? now : toldAt + groupOfKey(key).remindMs;
-    return { at, why: 'reminder', nextStep: 1 };
+    return { at, why: 'reminder', nextStep: 1, recurred: false };
   }
-  const step = group === undefined || isCalm(group, now) ? 0 : group.step;
+  const known = group === undefined || isCalm(group, now) ? undefined : group;
+  const step = known?.step ?? 0;
   const settledAt = Math.min(...changes) + settleMs;
-  // If an alert was reported once and then ends, this isn't a storm. The end is reported immediately and doesn't
-  // lengthen the next pause.
   const open = members.filter(({ cleared_at }) => cleared_at === null);
-  const isEnd = open.every(({ level, told }) => level <= told);
-  if (isEnd && step === 1) return { at: settledAt, why: 'change', nextStep: open.length === 0 ? 1 : 2 };
+  const isNew = open.some(({ told }) => told === 0);
+  const recurred = known !== undefined && (known.recurred === 1 || isNew);
+  // If no alert was added since the first message, this isn't a storm. The first recovery and the end are then reported
+  // immediately, and the end doesn't lengthen the next pause. The recoveries in between wait, because a thousand jobs
+  // may recover one by one.
+  const isRecovery = open.every(({ level, told }) => level <= told);
+  if (isRecovery && !recurred && (open.length === 0 || step === 1)) {
+    return { at: settledAt, why: 'change', nextStep: open.length === 0 ? Math.max(step, 1) : 2, recurred };
+  }
   const rested = step === 0 ? 0 : toldAt + exponentialMs(step - 1, pauses);
-  return { at: Math.max(settledAt, rested), why: 'change', nextStep: step + 1 };
+  return { at: Math.max(settledAt, rested), why: 'change', nextStep: step + 1, recurred };
 }
 
 /** If no alert was reported for a whole reminder interval, a new alert is sent without a pause. */

@@ -97,23 +97,44 @@ describe('the alert state machine', () => {
     expect(told.log.length).toBe(before + 1);
   });
 
-  it("doesn't wait between messages to report that the last open alert has recovered", () => {
+  it('reports the first recovery and the last one immediately, and those in between after a pause', () => {
     const told = new Told();
-    told.look(failing('a'), failing('b'));
-    told.after(settleMs, failing('a'), failing('b'));
-    told.after(minute, failing('b'));
-    const [partly] = told.after(settleMs, failing('b'));
-    expect([partly?.kind, names(partly?.recovered), names(partly?.open)]).toEqual(['recovered', ['job:a'], ['job:b']]);
+    const [b, c] = [failing('b'), failing('c')];
+    told.look(failing('a'), b, c);
+    told.after(settleMs, failing('a'), b, c);
+    told.after(minute, b, c);
+    const [partly] = told.after(settleMs, b, c);
+    expect([partly?.kind, names(partly?.recovered), names(partly?.open)]).toEqual([
+      'recovered',
+      ['job:a'],
+      ['job:b', 'job:c'],
+    ]);
     // If a thousand jobs recover one by one, each recovery would cause a message.
+    told.after(minute, c);
+    expect(told.after(settleMs, c)).toEqual([]);
+    const [last] = told.after(minute);
+    expect([names(last?.recovered).sort(), names(last?.open)]).toEqual([['job:b', 'job:c'], []]);
+  });
+
+  it('reports the only recovery immediately, even if the alert escalated', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.after(10 * minute, failing('a', { level: 2 }));
+    expect(told.after(settleMs, failing('a', { level: 2 }))[0]).toMatchObject({ kind: 'worse' });
+    told.after(minute);
+    expect(told.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
+  });
+
+  it('reports the last recovery after a pause if another alert joined the group in the meantime', () => {
+    const told = new Told();
+    told.look(failing('a'));
+    told.after(settleMs, failing('a'));
+    told.after(10 * minute, failing('a'), failing('b'));
+    expect(told.after(settleMs, failing('a'), failing('b'))[0]).toMatchObject({ kind: 'opened' });
     told.after(minute);
     expect(told.after(settleMs)).toEqual([]);
     expect(told.after(30 * minute)[0]).toMatchObject({ kind: 'recovered', open: [] });
-
-    const once = new Told();
-    once.look(failing('a'));
-    once.after(settleMs, failing('a'));
-    once.after(minute);
-    expect(once.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
   });
 
   it('reports a recurring alert only after a pause, and its second recovery after a longer pause', () => {

@@ -30,6 +30,8 @@ export interface AlertGroupsTable {
   told_at: number;
   /** Number of reports about the group since its last calm period. */
   step: number;
+  /** 1 if one of these reports, other than the first, was about a new alert; otherwise 0. */
+  recurred: number;
 }
 
 /** When each job that has never published data was first watched. */

@@ -25,6 +25,7 @@ export async function createAlertTables(schema: SchemaModule): Promise<void> {
     .addColumn('group_key', 'text', (column) => column.primaryKey())
     .addColumn('told_at', 'bigint', (column) => column.notNull())
     .addColumn('step', 'integer', (column) => column.notNull())
+    .addColumn('recurred', 'integer', (column) => column.notNull())
     .execute();
 
   await schema
