@@ -1,8 +1,7 @@
 import { countOf } from '../../lib/count-text.ts';
 import { type ActiveRecord, type RecordedFault, recordedFault } from '../config/config-record.ts';
+import { reloadStep } from './after-edit.ts';
 import type { Condition, Snapshot } from './condition.ts';
-
-const fix = 'run "sluice config show", fix the file, then run "sluice reload"';
 
 /**
  * Finds parts of the config that aren't active: jobs excluded because of errors, other errors, and a rejected reload.
@@ -21,7 +20,7 @@ export function findConfigFaults({
         subject: `job:${job}`,
         kind: 'left_out',
         since,
-        ...describeFaults(faults, findFaultOrigin(job, taken)),
+        ...describeFaults(faults, findFaultOrigin(job, taken), reloadStep(overview)),
         jobs: [job],
         code: faults[0]?.code,
       }),
@@ -61,6 +60,7 @@ export function findFaultOrigin(job: string, taken: ActiveRecord | undefined): F
 function describeFaults(
   faults: readonly RecordedFault[],
   origin: FaultOrigin,
+  reload: string,
 ): Pick<Condition, 'level' | 'what' | 'fix'> {
   const text = faultsText(faults);
   if (origin === 'here') {
@@ -74,8 +74,7 @@ function describeFaults(
       origin === 'edit'
         ? `the config file has an error${text}; the daemon keeps its current config`
         : `left out because of an error in the config${text}`,
-    fix:
-      next === undefined ? 'run "sluice check", fix the file, then run "sluice reload"' : `${next}; then sluice reload`,
+    fix: `${next ?? 'run "sluice check", fix the file'}${reload}`,
   };
 }
 
@@ -105,7 +104,7 @@ function conditionOf(
     what: `${message}${faultsText(faults)}`,
     jobs: [],
     code: first?.code,
-    fix,
+    fix: 'run "sluice config show", fix the file, then run "sluice reload"',
   };
 }
 

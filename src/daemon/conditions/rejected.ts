@@ -1,5 +1,6 @@
 import type { OutboxRow } from '../../state/tables.ts';
 import { deadFix } from '../explain/dead-fix.ts';
+import { reloadStep } from './after-edit.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
@@ -57,7 +58,7 @@ interface Stuck {
   readonly snapshot: Pick<Snapshot, 'overview' | 'config'>;
 }
 
-function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Condition {
+function refusedBy(name: string, { rows, snapshot: { overview, config } }: Stuck): Condition {
   return {
     subject: `destination:${name}`,
     kind: 'credentials',
@@ -66,7 +67,11 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
     what: `${rows[0]!.message ?? 'the credentials were refused'}; ${waitText(rows)}`,
     jobs: jobsOf(rows, config),
     code: 'LOGIN_NEEDED',
-    fix: `fix the credentials of the ${name} destination, then run "sluice reload"; unsent payloads are then sent`,
+    fix: `fix the credentials of the ${name} destination${reloadStep(overview)}; ${
+      overview.daemon === undefined
+        ? 'the next "sluice sync" sends the unsent payloads'
+        : 'unsent payloads are then sent'
+    }`,
   };
 }
 

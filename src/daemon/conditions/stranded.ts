@@ -1,4 +1,5 @@
 import { countOf } from '../../lib/count-text.ts';
+import { reloadStep } from './after-edit.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 /** Finds owed payloads whose job or destination is no longer in the config. */
@@ -22,7 +23,7 @@ export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | '
       jobs: jobs.has(job) ? [job] : [],
       fix: isDeliverable
         ? 'no action needed: the daemon or "sluice sync" will deliver the payloads'
-        : `add destination ${destination} to the config again, then run "sluice reload"`,
+        : `add destination ${destination} to the config again${reloadStep(overview)}`,
     };
   });
 }

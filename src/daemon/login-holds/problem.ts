@@ -25,4 +25,4 @@ export function retryText({ retry_at: at }: Pick<LoginHoldRow, 'retry_at'>): str
 
 /** Advises the user how to fix the login. */
 export const resumeAdvice = (source: string): string =>
-  `fix the credentials of source ${source}, then run "sluice reload"; if they were already correct: sluice sources resume ${source}`;
+  `fix the credentials of source ${source} (if a daemon is running, then run "sluice reload"); if they were already correct: sluice sources resume ${source}`;

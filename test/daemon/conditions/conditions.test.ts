@@ -29,14 +29,14 @@ async function setUp() {
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const jobs = ['orders', 'stock'].map((name) => jobOf({ name, instance: name, source: new Source(), destination }));
   const config = configOf('/nowhere', jobs);
-  await store.leases.take('daemon');
+  const daemon = (await store.leases.take('daemon'))!;
   await saveRecord(note, { store, clock });
   const look = async (given = config) => {
     const pages = new Console({ config: () => given, store, clock, version: '1' });
     const page = async (path: string) => (await pages.answer(new URL(path, 'http://monitor')))!;
     return { status: await reportStatus(given, store, clock), page, home: (await page('/')).text };
   };
-  return { clock, store, config, look };
+  return { clock, store, config, daemon, look };
 }
 
 describe('a condition', () => {
@@ -59,7 +59,7 @@ describe('a condition', () => {
           level: 'error',
           jobs: ['returns'],
           code: 'CONFIG_WRONG_VALUE',
-          fix: 'write a number; then sluice reload',
+          fix: 'write a number, then run "sluice reload"',
         },
       ],
     });
@@ -67,6 +67,26 @@ describe('a condition', () => {
     const { status: code, text } = await page('/jobs/returns');
     expect(code).toBe(404);
     expect(text).toContain('retries is not a number');
+  });
+
+  it('only advises a reload if a daemon is running', async () => {
+    const { config, store, daemon, look } = await setUp();
+    await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });
+    const faulty = {
+      ...config,
+      destinations: new Map(),
+      leftOut: new Map([
+        ['returns', [fault]],
+        ['refunds', [new Problem({ code: 'CONFIG_WRONG_VALUE', family: 'config', message: 'not a number' })]],
+      ]),
+    };
+    const advised = async () => {
+      const { conditions } = (await look(faulty)).status;
+      return conditions.filter(({ fix }) => fix?.includes('sluice reload')).map(({ subject }) => subject);
+    };
+    expect(await advised()).toEqual(['job:returns', 'job:refunds', 'stranded:orders main']);
+    await daemon.release();
+    expect(await advised()).toEqual([]);
   });
 
   it('hides secrets that were not yet known when its text was stored', async () => {
