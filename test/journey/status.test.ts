@@ -64,3 +64,19 @@ it('status reports what the state says next to a config that cannot be loaded', 
   expect(nothing.code).toBe(2);
   expect(JSON.parse(nothing.stdout)).toMatchObject({ faults: expect.any(Array), jobs: [] });
 });
+
+it('sources and status exit with 2 if part of the config has an error, and still list the rest', async () => {
+  const world = await makeWorld();
+  const home = await world.home();
+  await home.config({
+    destinations: { main: { url: world.url, api_key: adminKey } },
+    sources: { files: { connector: 'file' }, rates: { connector: 'fle' } },
+    jobs: { orders: { source: 'files', query: 'rows.csv', format: 'csv', target: world.instances.csv } },
+  });
+  for (const command of ['status', 'sources']) {
+    for (const flags of [[], ['--json']]) {
+      const { code, stdout } = await home.sluice([command, ...flags]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringMatching(/files|orders/) });
+    }
+  }
+});

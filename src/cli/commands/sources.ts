@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { SourceReport } from '../../daemon/report/report-sources.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
+import { exit } from '../exit.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { renderTable } from '../table.ts';
@@ -14,7 +15,8 @@ async function list(flags: Flags): Promise<void> {
     import('../json-output.ts'),
     import('../sanitize-output.ts'),
   ]);
-  await withStore(flags, async (store, config) => {
+  await withStore(flags, async (store, config, problems) => {
+    if (problems.length > 0) process.exitCode = exit.usage;
     const reports = await reportSources(config, store, store?.clock ?? systemClock);
     const text = flags.json === true ? jsonOutput(reports) : textOf(reports);
     process.stdout.write(`${sanitizeOutput(text)}\n`);

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/compose.ts';
+import type { Problem } from '../../lib/problem.ts';
 import { openExistingStore } from '../../state/open-existing-store.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
@@ -29,16 +30,16 @@ export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, conf
   }
 }
 
-/** Opens the state for reading; undefined if no state exists yet. */
+/** Opens the state for reading; undefined if no state exists yet. `work` also gets the config's errors. */
 export async function withStore<T>(
   flags: Flags,
-  work: (store: Store | undefined, config: Config) => Promise<T>,
+  work: (store: Store | undefined, config: Config, problems: readonly Problem[]) => Promise<T>,
 ): Promise<T> {
   const { config, problems } = await openConfig(flags.config);
   showProblems(problems);
   const store = await openExistingStore(config);
   try {
-    return await work(store, config);
+    return await work(store, config, problems);
   } finally {
     await store?.close();
   }
