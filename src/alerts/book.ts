@@ -1,4 +1,5 @@
 import type { AlertChannel, Alerts, Occasion } from '../config/alerts.ts';
+import { acceptsAlerts } from '../config/options/alerts.ts';
 import type { NewAlertMessage } from '../state/alerts.ts';
 import type { Repositories, Store } from '../state/store.ts';
 import { type Advance, advance, type Look } from './advance.ts';
@@ -85,5 +86,5 @@ function tellingsOf(
 }
 
 function isTold(channel: AlertChannel | undefined): boolean {
-  return channel !== undefined && channel.type !== 'heartbeat';
+  return channel !== undefined && acceptsAlerts(channel);
 }

@@ -53,12 +53,16 @@ export type Sent =
   | { readonly ok: true; readonly message: string }
   | { readonly ok: false; readonly message: string; readonly retryAfterMs?: number };
 
-/** A type of alert channel. Each type has its own file in `channels/`. */
+/** A type of alert channel. Each type has its own file in `channels/`, and has either `send` or `ping`. */
 export interface ChannelKind<O extends OptionSet = OptionSet> {
   /** The options in addition to `type`. Every channel also has `timeout_seconds`. */
   readonly options: O;
-  /** Sends one alert. Doesn't throw if the receiver fails. Undefined if this channel type doesn't send alerts. */
+  /** Whether the channel runs programs of this machine, which the config must allow. */
+  readonly runsPrograms?: true;
+  /** Sends one alert. Doesn't throw if the receiver fails. */
   send?(channel: Values<O>, post: Post, around: Surroundings): Promise<Sent>;
+  /** Sends one ping, as a sign that everything works. Doesn't throw if the receiver fails. */
+  ping?(channel: Values<O>, around: Surroundings): Promise<Sent>;
 }
 
 /** Declares a channel type. This function only infers the types of the options, and returns its argument unchanged. */

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Surroundings } from '../../src/alerts/channel.ts';
-import { ping } from '../../src/alerts/channels/heartbeat.ts';
-import { sendTo } from '../../src/alerts/send-to.ts';
+import { testChannel } from '../../src/alerts/send-to.ts';
 import type { AlertChannel } from '../../src/config/alerts.ts';
 import { drip, openPeer } from '../peers/peer.ts';
 import { secret } from './receiver.ts';
@@ -41,14 +40,11 @@ const channels: Readonly<Record<string, (port: number, timeoutMs: number) => Ale
     }) as never,
 };
 
-const hand = (channel: AlertChannel, around: Surroundings) =>
-  channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around);
-
 const around = (signal = new AbortController().signal): Surroundings => ({ signal, now: 0, folder: '/' });
 
 it.each(Object.entries(channels))('%s times out and disconnects if its peer sends nothing', async (_, channel) => {
   const peer = await openPeer();
-  expect((await hand(channel(peer.port, 1000), around())).ok).toBe(false);
+  expect((await testChannel(channel(peer.port, 1000), post, around())).ok).toBe(false);
   await expect.poll(peer.open).toBe(0);
 });
 
@@ -57,7 +53,7 @@ it.each(Object.entries(channels))(
   async (_, channel) => {
     const peer = await openPeer();
     const stop = new AbortController();
-    const sending = hand(channel(peer.port, 3_600_000), around(stop.signal));
+    const sending = testChannel(channel(peer.port, 3_600_000), post, around(stop.signal));
     await expect.poll(peer.open).toBe(1);
     stop.abort();
     expect((await sending).ok).toBe(false);
@@ -83,7 +79,7 @@ it.each(drips)(
     // A heartbeat must receive its headers within this time.
     const timeoutMs = name === 'heartbeat' ? 5000 : 1000;
     const sent = await Promise.race([
-      hand(channels[name]!(peer.port, timeoutMs), around()),
+      testChannel(channels[name]!(peer.port, timeoutMs), post, around()),
       wait(60_000, 'never' as const, { ref: false }),
     ]);
     expect(sent).toMatchObject({ ok: name === 'heartbeat' });
@@ -97,6 +93,6 @@ it("a command's pipes are closed even if a child process still holds them open",
   const before = pipes();
   const command = ['sh', '-c', 'sleep 30 & exit 3'];
   const channel = { name: 'a', type: 'command', command, timeoutMs: 20_000 } as const;
-  expect(await hand(channel, around())).toEqual({ ok: false, message: 'the program ended with 3' });
+  expect(await testChannel(channel, post, around())).toEqual({ ok: false, message: 'the program ended with 3' });
   await expect.poll(pipes).toBe(before);
 });

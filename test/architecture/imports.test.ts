@@ -72,7 +72,7 @@ const nounsOnly: Record<string, Record<string, readonly string[]>> = {
     state: ['engine/state-database.ts'],
   },
   delivery: { pipeline: ['payload.ts', 'verify-payload.ts'], config: ['config.ts'] },
-  alerts: { config: ['alerts.ts', 'options/field.ts'] },
+  alerts: { config: ['alerts.ts', 'options/alerts.ts', 'options/field.ts'] },
   oauth: { config: ['config.ts'] },
   pipeline: { config: ['config.ts'] },
   guards: { config: ['config.ts'] },

@@ -27,7 +27,7 @@ const lastWordsMs = 250;
  * Runs a program without a shell. The program receives the event as JSON on stdin and the main facts as environment
  * variables. Exit code 0 means success. If the program times out, its process group is killed.
  */
-export default defineChannel({ options, send });
+export default defineChannel({ options, runsPrograms: true, send });
 
 function send(
   { command, timeoutMs }: Values<typeof options>,

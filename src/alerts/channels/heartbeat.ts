@@ -23,7 +23,7 @@ const options = {
 };
 
 /** A channel that doesn't send alerts. It sends pings as long as everything works. */
-export default defineChannel({ options });
+export default defineChannel({ options, ping });
 
 /** Sends one ping. */
 export async function ping(channel: Values<typeof options>, around: Surroundings): Promise<Sent> {

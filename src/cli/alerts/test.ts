@@ -45,16 +45,15 @@ export async function testChannels(
 
 async function testOne(channel: AlertChannel, config: Config, signal: AbortSignal): Promise<ChannelTest> {
   const { folder, file } = config;
-  const [{ composeTest }, { sendTo }, { ping }] = await Promise.all([
+  const [{ composeTest }, { testChannel }] = await Promise.all([
     import('../../alerts/compose.ts'),
     import('../../alerts/send-to.ts'),
-    import('../../alerts/channels/heartbeat.ts'),
   ]);
   const now = Date.now();
   const event = composeTest({ now, file });
   const around = { signal, now, folder };
   const post = { id: event.data.id, event, body: JSON.stringify(event) };
-  const { ok, message } = await (channel.type === 'heartbeat' ? ping(channel, around) : sendTo(channel, post, around));
+  const { ok, message } = await testChannel(channel, post, around);
   const due = ok ? await skipBackoff(channel.name, config) : 0;
   return { channel: channel.name, type: channel.type, ok, message, ...(due === 0 ? {} : { due }) };
 }

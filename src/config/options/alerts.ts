@@ -45,6 +45,14 @@ export const channelOptions = Object.fromEntries(channelTypes.map((type) => [typ
 
 export type ChannelType = keyof typeof channels;
 
+type TypedChannel = { readonly type: ChannelType };
+
+/** Whether alerts can be sent to the channel. */
+export const acceptsAlerts = ({ type }: TypedChannel): boolean => channels[type].send !== undefined;
+
+/** Whether the channel runs programs, so that the config must allow commands. */
+export const runsPrograms = ({ type }: TypedChannel): boolean => channels[type].runsPrograms === true;
+
 /**
  * One schema per channel type. `Object.fromEntries` builds it, because linters mistake an object literal with a `then`
  * member for a promise.

@@ -5,12 +5,14 @@ import { type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import type { AlertChannel, Alerts, OwnAlerts } from '../alerts.ts';
 import { fitsJob } from '../job-pattern.ts';
 import {
+  acceptsAlerts,
   alertDefaults,
   alertSettings,
   type ChannelType,
   channelOptions,
   channelTypes,
   ownAlertOptions,
+  runsPrograms,
 } from '../options/alerts.ts';
 import { readOptions, readWhole, readWritten } from '../options/field.ts';
 import { below, type Path } from '../text/document.ts';
@@ -38,8 +40,8 @@ export function loadAlerts(
     const loaded = channelOf(name, { part, faults });
     if (loaded === undefined) continue;
     channels.set(name, loaded);
-    if (loaded.type === 'heartbeat') checkJobs(partAt(part, 'jobs'), top, faults);
-    if (loaded.type === 'command' && !allowCommands) refuseCommand(part.path, faults);
+    if ('jobs' in loaded) checkJobs(partAt(part, 'jobs'), top, faults);
+    if (runsPrograms(loaded) && !allowCommands) refuseCommand(part.path, faults);
   }
   const rules = partAt(at, 'rules');
   for (const i of Array.isArray(rules.value) ? rules.value.keys() : []) {
@@ -96,19 +98,20 @@ function refuseCommand(path: Path, faults: Faults): void {
 }
 
 function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, AlertChannel>, faults: Faults): void {
-  const known = [...channels.values()].filter(({ type }) => type !== 'heartbeat').map(({ name }) => name);
+  const known = [...channels.values()].filter(acceptsAlerts).map(({ name }) => name);
   for (const [i, name] of (Array.isArray(to) ? to : []).entries()) {
     // The schema check has already reported values that aren't names.
     if (typeof name !== 'string' || known.includes(name)) continue;
-    const isHeartbeat = channels.get(name)?.type === 'heartbeat';
+    const channel = channels.get(name);
     faults.add({
       code: 'CONFIG_UNKNOWN_CHANNEL',
-      message: isHeartbeat
-        ? `"${name}" is a heartbeat channel and does not accept alerts`
-        : `Unknown alert channel "${name}"`,
+      message:
+        channel === undefined
+          ? `Unknown alert channel "${name}"`
+          : `"${name}" is a ${channel.type} channel and does not accept alerts`,
       path: below(path, i),
       allowed: known.join(', ') || 'none: "alerts" has no channels',
-      next: isHeartbeat ? undefined : didYouMean(name, known),
+      next: channel === undefined ? didYouMean(name, known) : undefined,
     });
   }
 }

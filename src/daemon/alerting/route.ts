@@ -1,6 +1,7 @@
 import type { AlertLimits, Alerts, Occasion } from '../../config/alerts.ts';
 import type { Job } from '../../config/config.ts';
 import { fitsJob } from '../../config/job-pattern.ts';
+import { acceptsAlerts } from '../../config/options/alerts.ts';
 
 /** Returns the job's alert limits, or the top-level limits if the alert isn't about a single job. */
 export function limitsOf(job: Job | undefined, alerts: Alerts): AlertLimits {
@@ -15,7 +16,7 @@ export function routeOf({ occasion, job }: { occasion: Occasion; job?: Job }, al
   const own = job?.alerts === undefined || job.alerts === false ? undefined : job.alerts.to;
   if (own !== undefined) return [...new Set(own)].sort();
   if (alerts.rules.length === 0) {
-    const all = [...alerts.channels.values()].filter(({ type }) => type !== 'heartbeat');
+    const all = [...alerts.channels.values()].filter(acceptsAlerts);
     return all.map(({ name }) => name).sort();
   }
   const fitting = alerts.rules.filter(

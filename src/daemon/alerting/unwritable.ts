@@ -3,6 +3,7 @@ import type { AlertEvents } from '../../alerts/events.ts';
 import { sendTo } from '../../alerts/send-to.ts';
 import type { Alerts } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
+import { acceptsAlerts } from '../../config/options/alerts.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Emit } from '../../lib/events.ts';
 import type { Problem } from '../../lib/problem.ts';
@@ -74,7 +75,7 @@ export class UnwritableAlert {
     const post = { id, event, body: JSON.stringify(event) };
     for (const name of to) {
       const channel = alerts.channels.get(name);
-      if (channel === undefined || channel.type === 'heartbeat') continue;
+      if (channel === undefined || !acceptsAlerts(channel)) continue;
       const sent = await sendTo(channel, post, { signal, now, folder: config.folder });
       if (sent.ok) taken.set(name, clock.monotonic());
       if (sent.ok) emit('alert.sent', { channel: name, id, title });

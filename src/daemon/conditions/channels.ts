@@ -1,3 +1,4 @@
+import { acceptsAlerts } from '../../config/options/alerts.ts';
 import { countOf } from '../../lib/count-text.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
@@ -6,12 +7,11 @@ export async function findFailingChannels({ config, store, overview }: Snapshot)
   const { alerts } = config;
   if (alerts === undefined) return [];
   return (await store.alerts.channels()).flatMap(({ channel, problem, waiting }): Condition[] => {
-    const type = alerts.channels.get(channel)?.type;
-    if (problem === undefined || type === undefined) return [];
-    const what =
-      type === 'heartbeat'
-        ? `the ${channel} heartbeat is failing: ${problem}`
-        : `the ${channel} alert channel is failing: ${problem}; ${countOf(waiting, 'message is waiting', 'messages are waiting')}`;
+    const given = alerts.channels.get(channel);
+    if (problem === undefined || given === undefined) return [];
+    const what = acceptsAlerts(given)
+      ? `the ${channel} alert channel is failing: ${problem}; ${countOf(waiting, 'message is waiting', 'messages are waiting')}`
+      : `the ${channel} ${given.type} is failing: ${problem}`;
     const fix = `sluice alerts test ${channel}`;
     return [
       { subject: `channel:${channel}`, kind: 'channel', level: 'error', since: overview.now, what, jobs: [], fix },

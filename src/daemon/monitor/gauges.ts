@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Config } from '../../config/config.ts';
-import { occasions } from '../../config/options/alerts.ts';
+import { acceptsAlerts, occasions } from '../../config/options/alerts.ts';
 import { bytesOf } from '../../kept-rows/manifest.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { diskUsageKinds } from '../../state/disk-usage.ts';
@@ -217,8 +217,9 @@ export class Gauges {
     for (const occasion of occasions)
       this.#wrong.set({ occasion }, rows.filter((row) => row.occasion === occasion).length);
     const waiting = Map.groupBy(await store.alerts.waiting(), ({ channel }) => channel);
-    for (const { name, type } of alerts.channels.values()) {
-      if (type !== 'heartbeat') this.#untold.set({ channel: name }, waiting.get(name)?.length ?? 0);
+    for (const channel of alerts.channels.values()) {
+      const { name } = channel;
+      if (acceptsAlerts(channel)) this.#untold.set({ channel: name }, waiting.get(name)?.length ?? 0);
     }
   }
 
