@@ -1,4 +1,4 @@
-import { HttpAgent, sendRequest } from '../lib/http.ts';
+import { sendOnce } from '../lib/http.ts';
 import { networkWords, seenIn } from '../lib/network.ts';
 import { retryAfterMs } from '../lib/passing-answer.ts';
 import { excerpt } from '../lib/redact.ts';
@@ -22,9 +22,8 @@ const answerLimitBytes = 16_384;
  * followed.
  */
 export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }: Surroundings): Promise<Sent> {
-  const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
   try {
-    const answer = await sendRequest({ agent, url, ...call, timeoutMs, answerLimitBytes, signal });
+    const answer = await sendOnce({ url, ...call, timeoutMs, answerLimitBytes, signal });
     const message = `HTTP ${answer.status}${shown(answer.text)}`;
     if (answer.status >= 200 && answer.status < 300) return { ok: true, message };
     const waitMs = retryAfterMs(answer.headers, now);
@@ -32,8 +31,6 @@ export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
     return { ok: false, message: `could not be reached: ${networkWords[code] ?? message}` };
-  } finally {
-    await agent.destroy();
   }
 }
 

@@ -163,6 +163,16 @@ export async function openRequest(
   return { status: statusCode, headers: flatten(headers), body };
 }
 
+/** Like {@link sendRequest}, but over a connection of its own, which is closed after the response. */
+export async function sendOnce(given: Omit<HttpRequestOptions, 'agent'>): Promise<HttpAnswer> {
+  const agent = new HttpAgent({ connectTimeoutMs: given.timeoutMs });
+  try {
+    return await sendRequest({ ...given, agent });
+  } finally {
+    await agent.destroy();
+  }
+}
+
 /** A dispatcher that calls `beforeSent` right before a request is sent, and fails the request if that throws. */
 function calling(beforeSent: HttpRequestOptions['beforeSent'], dispatcher: Dispatcher): Dispatcher {
   if (beforeSent === undefined) return dispatcher;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { request } from 'undici';
+import { sendOnce } from '../../lib/http.ts';
 import type { Store } from '../../state/store.ts';
 import { bytesText, countText } from '../format.ts';
 import { clip, printable } from '../table.ts';
@@ -8,6 +8,10 @@ interface ServiceCall {
   readonly service: string;
   readonly key: string;
 }
+
+const timeoutMs = 60_000;
+/** Maximum size of a response. The demo's documents are a thousand times smaller. */
+const answerLimitBytes = 10_000_000;
 
 /** Calls the service once, as an external client would. If the request is rate-limited, retries it. */
 export async function callService<T>(
@@ -18,14 +22,16 @@ export async function callService<T>(
 
 async function textOf({ service, key, method, path, body }: Parameters<typeof callService>[0]): Promise<string> {
   for (;;) {
-    const answer = await request(`${service}${path}`, {
+    const { status, text, complete } = await sendOnce({
+      url: `${service}${path}`,
       method,
       headers: { 'kf-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      timeoutMs,
+      answerLimitBytes,
     });
-    const text = await answer.body.text();
-    if (answer.statusCode < 300) return text;
-    if (answer.statusCode !== 429) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+    if (status < 300 && complete) return text;
+    if (status !== 429) throw new Error(`${method} ${path}: ${status} ${text}`);
     await wait(250);
   }
 }

@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { sendOnce } from '../../lib/http.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { RunningControl } from '../../service/control/control.ts';
 import { randomOf } from './prng.ts';
@@ -75,11 +75,13 @@ async function callControl(
   { url, token }: RunningControl,
   { method, path, body }: { method: 'POST' | 'DELETE'; path: string; body?: object },
 ): Promise<void> {
-  const answer = await request(url + path, {
+  const { status, text } = await sendOnce({
+    url: url + path,
     method,
     headers: { authorization: `Bearer ${token}` },
-    body: body === undefined ? null : JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    timeoutMs: 60_000,
+    answerLimitBytes: 10_000,
   });
-  const text = await answer.body.text();
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
 }
