@@ -85,14 +85,14 @@ async function measureFleet(file: string, service: Service): Promise<Measured> {
       statements: sum('statements'),
       transactions: sum('transactions'),
       rates: within.map((count) => count / seconds).sort((a, b) => a - b),
-      most: Math.max(0, ...[...service.arrivals.values()].map(mostInASecond)),
+      most: Math.max(0, ...[...service.arrivals.values()].map(maxInASecond)),
     };
   } finally {
     for (const one of children) if (one.exitCode === null) one.kill('SIGKILL');
   }
 }
 
-function mostInASecond(arrivals: readonly number[]): number {
+function maxInASecond(arrivals: readonly number[]): number {
   let most = 0;
   for (let first = 0, last = 0; last < arrivals.length; last++) {
     while (arrivals[last]! - arrivals[first]! >= 1000) first++;

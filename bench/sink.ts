@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
  */
 const [ready, last, keep] = process.argv.slice(2);
 /** If the body is larger than this, hashing starts before the whole body has arrived. */
-const mostHeld = 256 * 1024 * 1024;
+const maxHeldBytes = 256 * 1024 * 1024;
 
 const server = createServer(async (request, response) => {
   const hash = createHash('sha256');
@@ -21,7 +21,7 @@ const server = createServer(async (request, response) => {
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     held.push(chunk);
-    if (bytes > mostHeld) hash.update(held.shift()!);
+    if (bytes > maxHeldBytes) hash.update(held.shift()!);
   });
   const kept = keep !== undefined && request.method === 'PUT';
   if (kept) await pipeline(request, createWriteStream(keep));

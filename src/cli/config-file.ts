@@ -1,5 +1,5 @@
 import type { Config, Job } from '../config/config.ts';
-import { usualConfig } from '../config/default-paths.ts';
+import { defaultConfigIn } from '../config/default-paths.ts';
 import type { Loaded, LoadOptions } from '../config/load.ts';
 import { commandLine } from '../lib/command-line.ts';
 import { forJournal } from '../lib/journal.ts';
@@ -9,7 +9,7 @@ import { redact } from '../lib/redact.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 
 /** The `--config` flag with its description and default, which are the same for every command. */
-export const configFlag = ['-c, --config <file>', 'path of the config', usualConfig(process.env)] as const;
+export const configFlag = ['-c, --config <file>', 'path of the config', defaultConfigIn(process.env)] as const;
 
 /** The `--without-secrets` flag with its description, for commands that don't need secrets. */
 export const withoutSecretsFlag = [

@@ -2,7 +2,7 @@
 export const defaultConfig = 'sluice.yaml';
 
 /** Returns the config path for a command without `--config`. */
-export function usualConfig(env: Readonly<Record<string, string | undefined>>): string {
+export function defaultConfigIn(env: Readonly<Record<string, string | undefined>>): string {
   return env.SLUICE_CONFIG ?? defaultConfig;
 }
 

@@ -19,7 +19,7 @@ export interface DestinationCall {
   readonly attempts?: number;
 }
 
-const mostAttempts = 4;
+const maxAttempts = 4;
 /** Maximum pause of an account that a call waits for. If the pause is longer, the call fails with `ACCOUNT_PAUSED`. */
 const patienceMs = 60_000;
 
@@ -60,7 +60,7 @@ export class DestinationClient {
       const decision = decide(outcome);
       const waitMs = await this.#gate.applyDecision(decision, attempt);
       if ('answer' in outcome && decision.action === 'settle') return outcome.answer;
-      if (attempt >= (call.attempts ?? mostAttempts)) throw this.#located(decision);
+      if (attempt >= (call.attempts ?? maxAttempts)) throw this.#located(decision);
       if (decision.action === 'login' && this.#gate.login.problem === undefined) continue;
       await this.#waitOrThrow(decision, { repeatable, waitMs, what: `${method} ${path}` });
     }

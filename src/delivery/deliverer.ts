@@ -7,10 +7,10 @@ import { afterGrace } from './stopping.ts';
 import { UploadPool } from './upload-pool.ts';
 
 /** Interval at which to check for payloads from other processes and for clock changes. */
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 /** Payloads that come due within this time of each other start together, in order of priority. */
 const togetherMs = 20;
-/** Like {@link longestWaitMs}, for accounts that only this process sends to, or that another process sends to. */
+/** Like {@link maxWaitMs}, for accounts that only this process sends to, or that another process sends to. */
 const sharedWaitMs = 1_000;
 /** Shortest time between two checks of a state on a server. They read what all processes have enqueued. */
 const sharedRestMs = 50;
@@ -65,7 +65,7 @@ export class Deliverer {
     const lanes = new UploadPool({ gateway: this.#gateway, priority: 'schedule', signal, cut });
     while (!signal.aborted) {
       this.#nap = new AbortController();
-      await this.#sleep(await this.#startDue(lanes).catch(() => longestWaitMs));
+      await this.#sleep(await this.#startDue(lanes).catch(() => maxWaitMs));
       if (this.#accounts !== undefined) await this.#gateway.clock.sleep(sharedRestMs, signal).catch(() => undefined);
     }
     await Promise.all(this.#underway.values());
@@ -77,7 +77,7 @@ export class Deliverer {
   async #startRepeats(lanes: UploadPool): Promise<void> {
     const { store, clock } = this.#gateway;
     if (clock.monotonic() < this.#repeatsAt) return;
-    this.#repeatsAt = clock.monotonic() + longestWaitMs;
+    this.#repeatsAt = clock.monotonic() + maxWaitMs;
     for (const repeat of await store.resends.all()) {
       const { id } = repeat.row;
       if (repeat.dueAt > clock.now() || this.#underway.has(id) || (await this.#isLeft(repeat.row))) continue;
@@ -93,7 +93,7 @@ export class Deliverer {
   /** Starts uploading all payloads that can be sent now. Returns the time until the next one, in milliseconds. */
   async #startDue(lanes: UploadPool): Promise<number> {
     const { store, clock } = this.#gateway;
-    let wait = longestWaitMs;
+    let wait = maxWaitMs;
     for (const row of await store.outbox.inState('owed')) {
       if (this.#underway.has(row.id)) {
         await this.#isLeft(row);
@@ -130,7 +130,7 @@ export class Deliverer {
   }
 
   async #sleep(milliseconds: number): Promise<void> {
-    const longest = Math.max(1, Math.min(milliseconds, longestWaitMs));
+    const longest = Math.max(1, Math.min(milliseconds, maxWaitMs));
     await this.#gateway.clock.sleep(longest, this.#nap.signal).catch(() => undefined);
   }
 
@@ -145,8 +145,8 @@ export class Deliverer {
    */
   #restAfter(fate: DeliveryState): number {
     const now = this.#gateway.clock.now();
-    if (fate.state === 'waiting_quota') return Math.min(longestWaitMs, fate.until - now);
-    if (fate.state === 'waiting_retry') return Math.min(longestWaitMs, fate.until - now);
+    if (fate.state === 'waiting_quota') return Math.min(maxWaitMs, fate.until - now);
+    if (fate.state === 'waiting_retry') return Math.min(maxWaitMs, fate.until - now);
     return fate.state === 'waiting_login' ? Number.POSITIVE_INFINITY : 0;
   }
 }

@@ -20,15 +20,15 @@ export interface Clock {
 export const tickOf = (clock: Clock): number => clock.monotonic() + (clock.asleep?.() ?? 0);
 
 /** setTimeout fires immediately for delays over 2^31-1 ms (24.8 days), so longer waits are split up. */
-const longestTimer = 2_147_483_647;
+const maxTimerMs = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Number(process.hrtime.bigint() / 1000n) / 1000,
   asleep: () => uptime() * 1000 - systemClock.monotonic(),
   async sleep(milliseconds, signal) {
-    for (let left = milliseconds; left > 0; left -= longestTimer) {
-      await wait(Math.min(left, longestTimer), undefined, signal ? { signal } : {});
+    for (let left = milliseconds; left > 0; left -= maxTimerMs) {
+      await wait(Math.min(left, maxTimerMs), undefined, signal ? { signal } : {});
     }
     signal?.throwIfAborted();
   },

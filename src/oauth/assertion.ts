@@ -13,7 +13,7 @@ interface Signer {
   readonly keyId?: string;
 }
 
-const longestLifeSeconds = 3600;
+const maxLifetimeSeconds = 3600;
 /** Servers refuse an app's assertion that is valid for longer (SMART App Launch 2.2, Client Authentication). */
 const clientLifeSeconds = 300;
 
@@ -33,7 +33,7 @@ export async function makeAssertion(login: Login, { folder, now, purpose }: Asse
   const signer = await signerOf(login, algorithm, folder);
   const at = Math.floor(now / 1000);
   const isGrant = purpose === 'grant';
-  const most = isGrant ? longestLifeSeconds : clientLifeSeconds;
+  const most = isGrant ? maxLifetimeSeconds : clientLifeSeconds;
   const claims = {
     iss: signer.issuer,
     aud: assertion?.audience ?? token_url,

@@ -16,13 +16,13 @@ export interface DeviceCode {
 }
 
 /** Defaults for values that a response lacks: a common lifetime, and the polling interval from section 3.2. */
-const usualLifetimeSeconds = 600;
-const usualIntervalSeconds = 5;
+const defaultLifetimeSeconds = 600;
+const defaultIntervalSeconds = 5;
 
 /** Parses the vendor's response. Some vendors still call the address `verification_url`, as in the drafts. */
 export function readDeviceCode(
   answer: Readonly<Record<string, unknown>>,
-  { host, lifetime_seconds = usualLifetimeSeconds }: { host: string; lifetime_seconds: number | undefined },
+  { host, lifetime_seconds = defaultLifetimeSeconds }: { host: string; lifetime_seconds: number | undefined },
 ): DeviceCode {
   const { device_code, user_code, verification_uri, verification_url, verification_uri_complete: full } = answer;
   const address = addressOf(verification_uri ?? verification_url);
@@ -38,7 +38,7 @@ export function readDeviceCode(
     address,
     fullAddress,
     lifetimeMs: secondsOf(answer.expires_in, lifetime_seconds) * 1000,
-    intervalMs: secondsOf(answer.interval, usualIntervalSeconds) * 1000,
+    intervalMs: secondsOf(answer.interval, defaultIntervalSeconds) * 1000,
   };
 }
 

@@ -28,7 +28,7 @@ const leastGrantBytes = 1_000_000;
 const unusedMs = 3_600_000;
 /** Divisor of the free space. A grant is only this fraction of it, because other processes write to the folder too. */
 const grantedPart = 4;
-const usualFreeBytes = 100_000_000;
+const defaultFreeBytes = 100_000_000;
 const freePart = 20;
 /**
  * How many bytes to free in addition to the bytes that are needed, so that the next write doesn't have to free space
@@ -145,6 +145,6 @@ export function freeSpaceOf(
 ): RoomOnDisk {
   const { bavail, blocks, bsize } = statfsSync(store.folder);
   const free = bavail * bsize;
-  const keptFree = limits.freeBytes ?? Math.min(usualFreeBytes, (blocks * bsize) / freePart);
+  const keptFree = limits.freeBytes ?? Math.min(defaultFreeBytes, (blocks * bsize) / freePart);
   return { bytes: Math.min(limits.limitBytes - used, free - keptFree), used, free, keptFree };
 }

@@ -208,7 +208,7 @@ export async function commitText(
 }
 
 /** The most arrivals in any half-open second. */
-export function mostInASecond(arrivals: readonly number[]): number {
+export function maxInASecond(arrivals: readonly number[]): number {
   const sorted = arrivals.toSorted((a, b) => a - b);
   let most = 0;
   for (let first = 0, last = 0; last < sorted.length; last++) {

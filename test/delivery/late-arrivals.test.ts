@@ -16,7 +16,7 @@ import type { Store } from '../../src/state/store.ts';
 import { SteppingClock } from '../clocks.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import type { Errand } from './child.ts';
-import { closeStages, destinationAt, mostInASecond, openGateway, openStage, type Play } from './fixtures.ts';
+import { closeStages, destinationAt, maxInASecond, openGateway, openStage, type Play } from './fixtures.ts';
 import { closeWires, openWire, type Wire } from './wire.ts';
 
 const services: RunningService[] = [];
@@ -212,7 +212,7 @@ describe('processes that are killed during requests', () => {
     // According to the new process's clock, nothing can be in transit any more.
     const [code] = await once(start([], { laterMs: 60_000 }), 'exit');
     expect(code).toBe(0);
-    expect(mostInASecond(arrivalsAt(service, 'PUT'))).toBeLessThanOrEqual(5);
+    expect(maxInASecond(arrivalsAt(service, 'PUT'))).toBeLessThanOrEqual(5);
     const store = await newStore({ clock: systemClock, folder });
     expect(await store.outbox.inState('owed', 'dead')).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { isOnServer, stateFor } from '../state/engines.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import type { Errand } from './child.ts';
-import { closeStages, mostInASecond, openStage, type Stage, say } from './fixtures.ts';
+import { closeStages, maxInASecond, openStage, type Stage, say } from './fixtures.ts';
 import { withinOneDay } from './one-day.ts';
 
 afterEach(async () => {
@@ -63,7 +63,7 @@ describe('several processes with one state folder', () => {
     // A request is counted but not sent if the machine is so busy that its slot was taken long ago.
     expect(sent.length).toBeLessThanOrEqual(30);
     expect(sent.length).toBeGreaterThan(20);
-    expect(mostInASecond(arrivals(stage))).toBeLessThanOrEqual(5);
+    expect(maxInASecond(arrivals(stage))).toBeLessThanOrEqual(5);
     expect(states).toContain('waiting_quota');
     expect(new Set(sent).size, 'nothing was sent twice').toBe(sent.length);
     const store = await newStore({ clock: systemClock, folder });
@@ -82,7 +82,7 @@ describe('several processes with one state folder', () => {
     }
     await steady;
     await run({ ...common, instances: [] });
-    expect(mostInASecond(arrivals(stage))).toBeLessThanOrEqual(5);
+    expect(maxInASecond(arrivals(stage))).toBeLessThanOrEqual(5);
     const store = await newStore({ clock: systemClock, folder });
     expect(await store.outbox.inState('owed')).toEqual([]);
     const reached = new Set(stage.seen.map(({ path }) => path));
@@ -104,7 +104,7 @@ describe('several processes with one state folder', () => {
     const rounds = at.slice(5).map((one, i) => one - at[i]!);
     const quick = rounds.filter((milliseconds) => milliseconds < 1_250);
     expect(quick.length).toBeGreaterThan(rounds.length / 2);
-    expect(mostInASecond(at)).toBeLessThanOrEqual(5);
+    expect(maxInASecond(at)).toBeLessThanOrEqual(5);
   });
 
   it.skipIf(isOnServer())(

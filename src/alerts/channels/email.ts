@@ -33,7 +33,7 @@ const options = {
 type Email = Values<typeof options>;
 
 /** How long to wait for the server to close the connection after it has accepted the email. */
-const longestGoodbyeMs = 1000;
+const maxGoodbyeMs = 1000;
 
 /** Sends one plain-text email over a connection of its own. */
 export default defineChannel({
@@ -79,7 +79,7 @@ function transportOf(channel: Email) {
     connectionTimeout: timeout,
     greetingTimeout: timeout,
     socketTimeout: timeout,
-    socketCloseTimeout: Math.min(timeout, longestGoodbyeMs),
+    socketCloseTimeout: Math.min(timeout, maxGoodbyeMs),
     disableFileAccess: true,
     disableUrlAccess: true,
   };

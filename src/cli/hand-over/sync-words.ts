@@ -1,4 +1,4 @@
-import { usualConfig } from '../../config/default-paths.ts';
+import { defaultConfigIn } from '../../config/default-paths.ts';
 import { defaultWaitSeconds } from './protocol.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,7 +21,7 @@ export interface SyncWords {
  * handed over only if this function understands every argument. The command itself reports invalid arguments.
  */
 export function readWords(words: readonly string[], env: Environment): SyncWords | string {
-  const known = usualConfig(env);
+  const known = defaultConfigIn(env);
   const jobs: string[] = [];
   let [config, json, waitSeconds] = [known, false, defaultWaitSeconds];
   let stays: string | undefined;

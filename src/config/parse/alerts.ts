@@ -20,7 +20,7 @@ import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import { validatePart } from './validate.ts';
 
-const mostJobsNamed = 20;
+const maxJobsNamed = 20;
 
 /**
  * Parses the top-level `alerts`, which already passed its schema. Returns undefined if it's absent. Reports errors that
@@ -130,7 +130,7 @@ function checkJobs({ path, value: jobs }: Part, top: Part, faults: Faults): void
       message: 'No job matches this name',
       path: below(path, i),
       seen: name,
-      allowed: known.slice(0, mostJobsNamed).join(', ') + (known.length > mostJobsNamed ? ' …' : ''),
+      allowed: known.slice(0, maxJobsNamed).join(', ') + (known.length > maxJobsNamed ? ' …' : ''),
       next: didYouMean(name, known),
     });
   }

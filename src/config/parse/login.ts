@@ -31,11 +31,11 @@ export function loadLogin(draft: Draft): Login | undefined {
   if (!isComplete(loginOptions, values)) return undefined;
   const grant = values.grant ?? likelyGrant(values, description.grants);
   checkGrant(draft, { values, grant, description });
-  const scopes = usualScopes(description, grant);
+  const scopes = defaultScopes(description, grant);
   return { name: source, scopes, clientId: '', ...values, description, grant };
 }
 
-function usualScopes({ scopes = [], person_scopes = [] }: OAuthDescription, grant: GrantKind): readonly string[] {
+function defaultScopes({ scopes = [], person_scopes = [] }: OAuthDescription, grant: GrantKind): readonly string[] {
   return grant === 'authorization_code' ? [...scopes, ...person_scopes] : scopes;
 }
 

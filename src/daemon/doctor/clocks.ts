@@ -10,7 +10,7 @@ import { bad, type Finding, good } from './finding.ts';
  * The clock skew that the daily request count tolerates near midnight (see delivery/quota.ts). If the skew is larger, a
  * request may be charged to the wrong day.
  */
-const mostSkewMs = 5_000;
+const maxSkewMs = 5_000;
 /** The `Date` header contains only whole seconds (RFC 9110, section 6.6.1), so it's half a second behind on average. */
 const halfSecondMs = 500;
 
@@ -67,7 +67,7 @@ export function clockFinding(
   const skew = (began + ended) / 2 - date;
   const unsure = (ended - began) / 2 + halfSecondMs;
   const far = durationText(Math.abs(skew));
-  if (Math.abs(skew) - unsure <= mostSkewMs)
+  if (Math.abs(skew) - unsure <= maxSkewMs)
     return good('clock', `matches the clock of ${name} to within ${durationText(unsure)}`);
   const message = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${name}`;
   return bad('clock', message, 'synchronize the clock with a time server: timedatectl set-ntp true');

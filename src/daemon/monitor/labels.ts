@@ -1,5 +1,5 @@
 /** Maximum number of values per label. Additional values are merged, so that no config can overload the scraper. */
-const mostNames = 1000;
+const maxNames = 1000;
 
 /** One label's values, in order of first appearance. After the first thousand, all further values become `other`. */
 export class Names {
@@ -7,7 +7,7 @@ export class Names {
 
   of(name: string): string {
     if (this.#known.has(name)) return name;
-    if (this.#known.size >= mostNames) return 'other';
+    if (this.#known.size >= maxNames) return 'other';
     this.#known.add(name);
     return name;
   }

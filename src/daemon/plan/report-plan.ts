@@ -47,7 +47,7 @@ export interface PlanReport {
   /** Whether every day of every account fits its allowance in the worst case. */
   readonly fits: boolean;
   readonly accounts: readonly AccountPlan[];
-  /** The firings in chronological order. Undefined if there are more than {@link mostListed}. */
+  /** The firings in chronological order. Undefined if there are more than {@link maxListed}. */
   readonly firings?: readonly PlannedFiring[];
   readonly firings_in_all: number;
 }
@@ -62,7 +62,7 @@ export interface PlanQuestion {
 }
 
 /** Maximum number of firings to list. A longer list wouldn't help readers, and might not fit into one string. */
-const mostListed = 100_000;
+const maxListed = 100_000;
 
 /** Computes, from the data in the store, how many requests the schedules will need per account. Read-only. */
 export async function reportPlan({
@@ -90,7 +90,7 @@ export async function reportPlan({
   const firings: PlannedFiring[] = [];
   let all = 0;
   const onFiring = (firing: PlannedFiring): void => {
-    if (++all <= mostListed) firings.push(firing);
+    if (++all <= maxListed) firings.push(firing);
   };
   const days = planRequests({ jobs, accounts: known, now, until, onFiring });
   const accounts = days.map(({ account, ...day }) => {
@@ -114,7 +114,7 @@ export async function reportPlan({
     fits: accounts.every(({ worst }) => worst.fits),
     accounts,
     firings_in_all: all,
-    ...(all > mostListed ? {} : { firings }),
+    ...(all > maxListed ? {} : { firings }),
   };
 }
 
@@ -223,11 +223,11 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
   const advice: string[] = [];
   const dearest = day.by_job.toSorted((a, b) => b.worst - a.worst)[0];
   if (dearest !== undefined) {
-    const mostFirings = Math.floor(((dearest.worst - over) / dearest.worst) * dearest.firings);
+    const maxFirings = Math.floor(((dearest.worst - over) / dearest.worst) * dearest.firings);
     const span = { after: Math.max(now, day.turns_at - 25 * 3_600_000), until: Math.min(until, day.turns_at) };
-    const sparser = sparserThan(config.jobs.get(dearest.job)!.schedule!, { ...span, most: mostFirings });
+    const sparser = sparserThan(config.jobs.get(dearest.job)!.schedule!, { ...span, most: maxFirings });
     if (sparser !== undefined) advice.push(`change the schedule of ${dearest.job} to "${sparser}"`);
-    else if (mostFirings > 0) advice.push(`limit ${dearest.job} to ${mostFirings} scheduled runs in that period`);
+    else if (maxFirings > 0) advice.push(`limit ${dearest.job} to ${maxFirings} scheduled runs in that period`);
   }
   if (reserveRequests >= over) advice.push(`lower reserve_requests of ${name} to ${reserveRequests - over}`);
   const { allowance } = day;

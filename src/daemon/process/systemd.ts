@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 
 const run = promisify(execFile);
 /** Timeout for `systemd-notify`, which sends a message and waits for systemd's acknowledgment. */
-const longestMs = 5_000;
+const timeoutMs = 5_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -85,7 +85,7 @@ export class Systemd {
     if (this.#isMute) return;
     const { PATH, NOTIFY_SOCKET } = this.#env;
     try {
-      await run('systemd-notify', words, { env: { PATH, NOTIFY_SOCKET }, timeout: longestMs });
+      await run('systemd-notify', words, { env: { PATH, NOTIFY_SOCKET }, timeout: timeoutMs });
     } catch (error) {
       this.#isMute = (error as NodeJS.ErrnoException).code === 'ENOENT';
       this.#log.warn('failed to notify systemd', { words: words[0], error: String(error) });

@@ -54,8 +54,8 @@ export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
 }
 
 /** Maximum wait before the first retry. A person at a keyboard won't wait as long as a daemon. */
-const longestFirstMs = 5_000;
-const longestMs = 30_000;
+const maxFirstWaitMs = 5_000;
+const maxWaitMs = 30_000;
 
 /**
  * Runs a job until its source can be read. Follows the job's `retry` rule, but with shorter waits. The last attempt
@@ -70,8 +70,8 @@ async function runAgainAndAgain(
   const { retry: rule } = job;
   const hurried = rule && {
     ...rule,
-    firstMs: Math.min(rule.firstMs, longestFirstMs),
-    longestMs: Math.min(rule.longestMs, longestMs),
+    firstMs: Math.min(rule.firstMs, maxFirstWaitMs),
+    longestMs: Math.min(rule.longestMs, maxWaitMs),
   };
   const firedAt = Math.round(clock.now());
   const now = (): number => clock.now();

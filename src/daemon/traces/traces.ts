@@ -17,7 +17,7 @@ import type { SluiceEvents } from '../events.ts';
  * Maximum number of runs to remember for later uploads. Beyond this limit, the oldest run is forgotten, so its upload
  * starts a separate trace.
  */
-const mostRemembered = 2_000;
+const maxRemembered = 2_000;
 
 export interface TracesOptions {
   readonly events: Events<SluiceEvents>;
@@ -93,7 +93,7 @@ class Spans {
   #remember(run: string, within: Context): void {
     this.#runs.set(run, within);
     for (const oldest of this.#runs.keys()) {
-      if (this.#runs.size <= mostRemembered) break;
+      if (this.#runs.size <= maxRemembered) break;
       this.#runs.delete(oldest);
     }
   }

@@ -21,7 +21,7 @@ import {
 const commentBegin = Buffer.from('<!--');
 const cdataBegin = Buffer.from('<![CDATA[');
 /** Length of `&#x10FFFF;`, the longest token in text that can be split at the end of a block. */
-const longestCut = 10;
+const maxCut = 10;
 /** Values, comments and CDATA sections longer than this are left to the parser, which limits their length. */
 const maxPieceBytes = 1024 * 1024;
 
@@ -221,7 +221,7 @@ export class XmlLexer {
 
   /** The value to return if {@link text} didn't end at markup. */
   unlessCut(textEnd: number): number {
-    return this.unless(textEnd + longestCut);
+    return this.unless(textEnd + maxCut);
   }
 }
 

@@ -37,11 +37,11 @@ export function timeText(milliseconds: number | null): string | null {
 
 /** Cached, because formatting the time takes as long as formatting the rest of an item, and the same times recur. */
 const texts = new Map<number, string>();
-const mostTexts = 10_000;
+const maxTexts = 10_000;
 
 function newText(milliseconds: number): string {
   const text = new Date(milliseconds).toISOString();
-  if (texts.size >= mostTexts) texts.clear();
+  if (texts.size >= maxTexts) texts.clear();
   texts.set(milliseconds, text);
   return text;
 }

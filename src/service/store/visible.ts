@@ -103,10 +103,10 @@ const heldAs = (kind: 'user' | 'group', holder: string): string =>
  * Maximum number of groups that have their own part in the union. With more parts, compiling the union would take
  * longer than the merge saves.
  */
-const mostGroups = 50;
+const maxGroups = 50;
 
 function groupReasons(db: Database, userId: string): { holder: string; value: string }[] {
   const groups = db.all<{ id: string }>('select group_id as id from group_members where user_id = ?', userId);
-  if (groups.length <= mostGroups) return groups.map(({ id }) => ({ holder: '= ?', value: id }));
+  if (groups.length <= maxGroups) return groups.map(({ id }) => ({ holder: '= ?', value: id }));
   return [{ holder: 'in (select group_id from group_members where user_id = ?)', value: userId }];
 }

@@ -5,7 +5,7 @@ import type { SkipRow } from '../tables.ts';
  * Maximum number of rows. Beyond it, the oldest rows are deleted, so that a job that is skipped every minute doesn't
  * fill the disk.
  */
-const mostKept = 5000;
+const maxKept = 5000;
 
 /** Firings of a job that were skipped. Times are the planned times, in epoch milliseconds. */
 export interface Skipped {
@@ -65,7 +65,7 @@ export class Skips extends Repository {
       .executeTakeFirstOrThrow();
     await this.context.db
       .deleteFrom('skips')
-      .where('sequence', '<=', sequence - mostKept)
+      .where('sequence', '<=', sequence - maxKept)
       .execute();
   }
 }
