@@ -11,15 +11,16 @@ import { renderTable } from '../src/cli/table.ts';
 import { startPostgres } from '../test/servers/postgres.ts';
 import type { FleetFigures } from './fleet-child.ts';
 import { lateRows } from './fleet-late.ts';
+import { takeoverRows } from './fleet-takeover.ts';
 import { type Service, startService, startSlowLink, writeFleet } from './fleet-world.ts';
 import { installPackage } from './install-package.ts';
 import { workSettings } from './server-work.ts';
 
 /**
  * `npm run bench:fleet -- [--processes 4] [--accounts 20] [--jobs 200] [--seconds 20] [--minutes 2] [--latency 1]
- * [--state postgres] [--only runs|send|late]`: measures several processes that share one state: how many runs and
- * requests they make, how many statements that takes, and how late jobs start that fire once a minute, with and without
- * processes being killed. `--latency` is added to each round trip to the database, in milliseconds. `--state folder`
+ * [--state postgres] [--times 10] [--only runs|send|late|takeover]`: measures several processes that share one state:
+ * how many runs and requests they make, how many statements that takes, how late jobs start that fire once a minute,
+ * with and without processes being killed, and how long work stands still after a process was killed (`--times`). `--latency` is added to each round trip to the database, in milliseconds. `--state folder`
  * measures a state in a folder instead.
  */
 const { values: options } = parseArgs({
@@ -31,6 +32,7 @@ const { values: options } = parseArgs({
     latency: { type: 'string', default: '0' },
     state: { type: 'string', default: 'postgres' },
     minutes: { type: 'string', default: '2' },
+    times: { type: 'string', default: '10' },
     only: { type: 'string', default: '' },
   },
 });
@@ -150,10 +152,14 @@ try {
     for (const row of measured) process.stderr.write(`${row.join(': ')}\n`);
     rows.push(...measured);
   }
-  if ('late'.includes(options.only) && options.state !== 'folder') {
+  const isAsked = (name: string): boolean => name.includes(options.only) && options.state !== 'folder';
+  if (isAsked('late') || isAsked('takeover')) {
     const sluice = await installPackage(folder);
     const minutes = Number(options.minutes);
-    const measured = await lateRows({ sluice, folder, state, processes, accounts, jobs, minutes });
+    const measured = [
+      ...(isAsked('late') ? await lateRows({ sluice, folder, state, processes, accounts, jobs, minutes }) : []),
+      ...(isAsked('takeover') ? await takeoverRows({ sluice, folder, state, times: Number(options.times) }) : []),
+    ];
     for (const row of measured) process.stderr.write(`${row.join(': ')}\n`);
     rows.push(...measured);
   }
