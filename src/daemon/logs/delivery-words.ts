@@ -20,53 +20,56 @@ import {
 /** Documents the events about payloads, requests and refreshes. */
 export const deliveryWords: WordsOf<DeliveryEvents> = {
   'payload.owed': {
-    says: 'The payload was added to the outbox. It will end up delivered, superseded, quarantined or dead.',
+    description: 'The payload was added to the outbox. It will end up delivered, superseded, quarantined or dead.',
     facts: payload,
   },
-  'payload.superseded': { says: 'Newer data for the same instance replaced the payload.', facts: payload },
-  'payload.unchanged': { says: 'The instance already has the same bytes, so nothing was sent.', facts: unborn },
+  'payload.superseded': { description: 'Newer data for the same instance replaced the payload.', facts: payload },
+  'payload.unchanged': { description: 'The instance already has the same bytes, so nothing was sent.', facts: unborn },
   'payload.refused': {
-    says: 'Sluice rejected the result because it had no rows or was too large, and did not send it.',
+    description: 'Sluice rejected the result because it had no rows or was too large, and did not send it.',
     facts: { ...unborn, ...trouble },
   },
   'payload.quarantined': {
-    says: 'A guard quarantined the result; a person must approve or discard it.',
+    description: 'A guard quarantined the result; a person must approve or discard it.',
     facts: { ...payload, ...trouble, guards: 'the guards' },
   },
-  'payload.approved': { says: 'A person approved a quarantined payload.', facts: { ...payload, ...by } },
-  'payload.discarded': { says: 'A person discarded a quarantined payload.', facts: { ...payload, ...by } },
+  'payload.approved': { description: 'A person approved a quarantined payload.', facts: { ...payload, ...by } },
+  'payload.discarded': { description: 'A person discarded a quarantined payload.', facts: { ...payload, ...by } },
   'payload.restored': {
-    says: 'A person rolled back to an earlier payload; the job is on hold.',
+    description: 'A person rolled back to an earlier payload; the job is on hold.',
     facts: { ...payload, ...by },
   },
-  'payload.revived': { says: 'A person asked Sluice to send a dead payload again.', facts: { ...payload, ...by } },
+  'payload.revived': {
+    description: 'A person asked Sluice to send a dead payload again.',
+    facts: { ...payload, ...by },
+  },
   'payload.delivered': {
-    says: 'The service accepted the payload.',
+    description: 'The service accepted the payload.',
     facts: { ...payload, attempts: 'number of attempts', milliseconds },
   },
   'payload.repeated': {
-    says: 'The payload was sent again because an older upload got no response and might have arrived after it.',
+    description: 'The payload was sent again because an older upload got no response and might have arrived after it.',
     facts: { ...payload, milliseconds },
   },
   'payload.dead': {
-    says: 'The service rejected the payload; a person must fix the cause.',
+    description: 'The service rejected the payload; a person must fix the cause.',
     facts: { ...payload, ...trouble },
   },
   'payload.waiting': {
-    says: 'The upload failed and will be retried.',
+    description: 'The upload failed and will be retried.',
     facts: { ...payload, ...trouble, until, attempt: 'number of the failed attempt; absent if no attempt was made' },
   },
-  'upload.started': { says: 'An upload attempt was counted and is starting.', facts: { ...payload, attempt } },
+  'upload.started': { description: 'An upload attempt was counted and is starting.', facts: { ...payload, attempt } },
   'upload.failed': {
-    says: 'An upload attempt failed.',
+    description: 'An upload attempt failed.',
     facts: { ...payload, ...trouble, attempt, action: 'what happens next' },
   },
   'request.sent': {
-    says: 'A request was sent to the service.',
+    description: 'A request was sent to the service.',
     facts: { account, method, path, milliseconds: 'how long the request waited for a slot' },
   },
   'request.answered': {
-    says: 'The service responded, or the request failed.',
+    description: 'The service responded, or the request failed.',
     facts: {
       account,
       method,
@@ -76,18 +79,18 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
       limit: 'the limit that was exceeded: `second` or `day`',
     },
   },
-  'quota.spent': { says: 'The daily allowance is used up; unsent payloads wait.', facts: { ...paying, until } },
-  'quota.reset': { says: 'A new day started, and requests are available again.', facts: paying },
+  'quota.spent': { description: 'The daily allowance is used up; unsent payloads wait.', facts: { ...paying, until } },
+  'quota.reset': { description: 'A new day started, and requests are available again.', facts: paying },
   'account.paused': {
-    says: 'The service rate-limited the account; Sluice sends no requests for it before `until`.',
+    description: 'The service rate-limited the account; Sluice sends no requests for it before `until`.',
     facts: { ...paying, until, refusals: 'number of consecutive pauses' },
   },
   'account.slowed': {
-    says: 'The service accepted fewer requests per second than documented, so Sluice reduced its rate.',
+    description: 'The service accepted fewer requests per second than documented, so Sluice reduced its rate.',
     facts: { ...paying, per_second: 'the new rate' },
   },
   'usage.reported': {
-    says: 'The service reported its request count for the day.',
+    description: 'The service reported its request count for the day.',
     facts: {
       ...paying,
       day: 'the day in New York',
@@ -97,19 +100,19 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     },
   },
   'usage.refused': {
-    says: 'The service refused to report usage; Sluice asks again in a week.',
+    description: 'The service refused to report usage; Sluice asks again in a week.',
     facts: { ...paying, message },
   },
   'login.refused': {
-    says: 'A destination rejected the credentials; unsent payloads wait.',
+    description: 'A destination rejected the credentials; unsent payloads wait.',
     facts: { ...paying, ...trouble },
   },
   'refresh.queued': {
-    says: 'The service queued a refresh of data sources.',
+    description: 'The service queued a refresh of data sources.',
     facts: { destination, requested, queued: 'number of accepted data sources' },
   },
   'refresh.failed': {
-    says: 'The service refused to refresh some data sources.',
+    description: 'The service refused to refresh some data sources.',
     facts: { destination, requested, failed: 'each refused data source, with its error and status' },
   },
 };

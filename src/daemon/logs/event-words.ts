@@ -33,7 +33,7 @@ import {
 /** Documentation of every event. */
 export const eventWords: WordsOf<SluiceEvents> = {
   'run.started': {
-    says: 'A run or another attempt of it started.',
+    description: 'A run or another attempt of it started.',
     facts: {
       job,
       run,
@@ -42,7 +42,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'run.retrying': {
-    says: 'An attempt failed with a transient error. The run will be retried.',
+    description: 'An attempt failed with a transient error. The run will be retried.',
     facts: {
       job,
       run,
@@ -55,7 +55,8 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'run.finished': {
-    says: 'A run ended. The outcome `owed` means that its payload is complete and will be sent. The level is `error` if the outcome is `failed`, `quarantined` or `dead`.',
+    description:
+      'A run ended. The outcome `owed` means that its payload is complete and will be sent. The level is `error` if the outcome is `failed`, `quarantined` or `dead`.',
     facts: {
       job,
       run,
@@ -71,7 +72,8 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'run.warning': {
-    says: "A warning about a run's data, such as truncated values, a declared column that no record had, or replaced characters. The run continues.",
+    description:
+      "A warning about a run's data, such as truncated values, a declared column that no record had, or replaced characters. The run continues.",
     facts: {
       job,
       run,
@@ -84,23 +86,23 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'extract.started': {
-    says: 'The run starts reading its source.',
+    description: 'The run starts reading its source.',
     facts: { job, run, source, connector: 'the connector', at: 'time at which the data was current' },
   },
   'extract.progressed': {
-    says: 'Reading progress, logged at most four times per second.',
+    description: 'Reading progress, logged at most four times per second.',
     facts: { job, run, rows, bytes },
   },
   'extract.finished': {
-    says: 'All rows were read and encoded. If the payload must be sent, it is spooled next.',
+    description: 'All rows were read and encoded. If the payload must be sent, it is spooled next.',
     facts: { job, run, rows: 'rows before the transforms', bytes, milliseconds },
   },
   'extract.unchanged': {
-    says: 'The source reports no changes since the last run.',
+    description: 'The source reports no changes since the last run.',
     facts: { job, run, milliseconds },
   },
   'extract.failed': {
-    says: 'Reading or transforming the rows failed, so no data is sent.',
+    description: 'Reading or transforming the rows failed, so no data is sent.',
     facts: {
       job,
       run,
@@ -113,7 +115,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'payload.spooled': {
-    says: 'The result is complete and synced to disk.',
+    description: 'The result is complete and synced to disk.',
     facts: {
       job,
       run,
@@ -124,46 +126,53 @@ export const eventWords: WordsOf<SluiceEvents> = {
   },
   ...deliveryWords,
   'payloads.forgotten': {
-    says: 'Payloads kept for rollback were deleted to free disk space, oldest first.',
+    description: 'Payloads kept for rollback were deleted to free disk space, oldest first.',
     facts: { payloads, bytes },
   },
   'quota.short': {
-    says: 'The daily allowance is not enough for all scheduled runs, even with throttling.',
+    description: 'The daily allowance is not enough for all scheduled runs, even with throttling.',
     facts: { ...paying, requests: 'number of requests by which the allowance falls short', until },
   },
-  'token.asked': { says: 'A token request was sent to a vendor.', facts: { login, grant: 'the kind of grant' } },
-  'token.answered': { says: 'The vendor returned a token.', facts: { login } },
+  'token.asked': { description: 'A token request was sent to a vendor.', facts: { login, grant: 'the kind of grant' } },
+  'token.answered': { description: 'The vendor returned a token.', facts: { login } },
   'token.stored': {
-    says: 'The new token was encrypted and stored.',
+    description: 'The new token was encrypted and stored.',
     facts: { login, expires_at: 'when the token expires, in epoch milliseconds' },
   },
-  'token.refused': { says: 'The vendor ended the login; a person must log in again.', facts: { login, code, message } },
-  'token.failed': { says: 'The token request failed; the login is still valid.', facts: { login, code, message } },
-  'source.answered': { says: 'A source check succeeded.', facts: { source, milliseconds } },
+  'token.refused': {
+    description: 'The vendor ended the login; a person must log in again.',
+    facts: { login, code, message },
+  },
+  'token.failed': {
+    description: 'The token request failed; the login is still valid.',
+    facts: { login, code, message },
+  },
+  'source.answered': { description: 'A source check succeeded.', facts: { source, milliseconds } },
   'source.failed': {
-    says: 'A source check failed, so the next run will probably fail.',
+    description: 'A source check failed, so the next run will probably fail.',
     facts: { source, milliseconds, since, code, message, next },
   },
   'source.on_hold': {
-    says: 'A source refused the login. The login is on hold so that the account is not locked; jobs that use it wait.',
+    description:
+      'A source refused the login. The login is on hold so that the account is not locked; jobs that use it wait.',
     facts: { source, place, user, refusals: 'number of refusals', code, message, until },
   },
   'source.resumed': {
-    says: "A source's login works again; the jobs that waited for it run.",
+    description: "A source's login works again; the jobs that waited for it run.",
     facts: { source, place, user },
   },
-  'firing.skipped': { says: 'Firings were skipped.', facts: { job, at, firings, reason } },
-  'firing.waiting': { says: "A firing waits for the job's previous run to end.", facts: { job, at, reason } },
+  'firing.skipped': { description: 'Firings were skipped.', facts: { job, at, firings, reason } },
+  'firing.waiting': { description: "A firing waits for the job's previous run to end.", facts: { job, at, reason } },
   'firing.deferred': {
-    says: 'The disk is full or failing, so the job could not run. The run starts when the disk works again.',
+    description: 'The disk is full or failing, so the job could not run. The run starts when the disk works again.',
     facts: { job, at, code, message },
   },
   'firing.throttled': {
-    says: 'A firing was skipped because the job is throttled.',
+    description: 'A firing was skipped because the job is throttled.',
     facts: { job, at, reason },
   },
   'job.throttled': {
-    says: 'The daily allowance is not enough for all scheduled runs, so the job runs less often.',
+    description: 'The daily allowance is not enough for all scheduled runs, so the job runs less often.',
     facts: {
       job,
       every: 'only every nth firing starts a run; 0 means that no firing does',
@@ -171,9 +180,9 @@ export const eventWords: WordsOf<SluiceEvents> = {
       until,
     },
   },
-  'job.unthrottled': { says: 'The job runs on its normal schedule again.', facts: { job } },
+  'job.unthrottled': { description: 'The job runs on its normal schedule again.', facts: { job } },
   'alert.raised': {
-    says: 'An alert was created; its messages will be sent to the channels.',
+    description: 'An alert was created; its messages will be sent to the channels.',
     facts: {
       occasion: 'the occasion',
       kind: '`opened`, `worse`, `reminder`, `recovered`',
@@ -185,47 +194,51 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'alert.sending': {
-    says: 'A message is being sent to a channel.',
+    description: 'A message is being sent to a channel.',
     facts: { channel, id: 'ID of the message', attempt },
   },
-  'alert.sent': { says: 'The channel accepted the message.', facts: { channel, id: 'ID of the message', title } },
+  'alert.sent': {
+    description: 'The channel accepted the message.',
+    facts: { channel, id: 'ID of the message', title },
+  },
   'alert.unsent': {
-    says: 'Sending to the channel failed and will be retried.',
+    description: 'Sending to the channel failed and will be retried.',
     facts: { channel, id: 'ID of the message', attempt, problem, until },
   },
   'alert.given_up': {
-    says: 'The message was dropped after the last retry failed.',
+    description: 'The message was dropped after the last retry failed.',
     facts: { channel, id: 'ID of the message', title, problem },
   },
   'heartbeat.failed': {
-    says: 'A heartbeat request failed.',
+    description: 'A heartbeat request failed.',
     facts: { channel, problem },
   },
-  'config.reloaded': { says: 'A new config is fully active.', facts: { file, jobs } },
+  'config.reloaded': { description: 'A new config is fully active.', facts: { file, jobs } },
   'config.refused': {
-    says: 'A config was refused; the previous one stays active.',
+    description: 'A config was refused; the previous one stays active.',
     facts: { file, errors: 'number of errors' },
   },
   'config.stranded': {
-    says: 'Payloads are waiting for a destination that is not in the config; they stay in the outbox.',
+    description: 'Payloads are waiting for a destination that is not in the config; they stay in the outbox.',
     facts: { destination, payloads },
   },
   'schedules.stopped': {
-    says: 'The schedules stopped, or a firing is still overdue. Restart the daemon.',
+    description: 'The schedules stopped, or a firing is still overdue. Restart the daemon.',
     facts: { message: 'the finding' },
   },
-  'schedules.resumed': { says: 'The schedules run again.', facts: { message: 'the finding' } },
+  'schedules.resumed': { description: 'The schedules run again.', facts: { message: 'the finding' } },
   'clock.set': {
-    says: "The machine's clock was set forward or back by more than two seconds. Schedules use the new time.",
+    description: "The machine's clock was set forward or back by more than two seconds. Schedules use the new time.",
     facts: { seconds: 'the difference; negative if the clock was set back', message: 'the same facts as a sentence' },
   },
   'state.unwritable': {
-    says: 'The state is not writable: the disk is full, failing or read-only. No jobs run and no data is sent until it is writable again.',
+    description:
+      'The state is not writable: the disk is full, failing or read-only. No jobs run and no data is sent until it is writable again.',
     facts: { code, message, seen: 'the disk error and the file', next: 'the fix' },
   },
-  'state.writable': { says: 'The state is writable again.', facts: {} },
+  'state.writable': { description: 'The state is writable again.', facts: {} },
   'daemon.started': {
-    says: 'The daemon started.',
+    description: 'The daemon started.',
     facts: {
       version: 'version of Sluice',
       commit:
@@ -239,18 +252,20 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'daemon.outdated': {
-    says: 'Another version of Sluice was installed. The daemon exits with code 75 so that the service manager starts the new version.',
+    description:
+      'Another version of Sluice was installed. The daemon exits with code 75 so that the service manager starts the new version.',
     facts: { code, message, seen: 'the installed version' },
   },
-  'fleet.planning': { says: 'This process plans the runs of all processes that share the state.', facts: {} },
-  'fleet.resigned': { says: 'This process no longer plans, but still runs jobs.', facts: { reason } },
+  'fleet.planning': { description: 'This process plans the runs of all processes that share the state.', facts: {} },
+  'fleet.resigned': { description: 'This process no longer plans, but still runs jobs.', facts: { reason } },
   'fleet.config_differs': {
-    says: 'Runs are waiting that were planned with another config, so this process does not take them. Give all processes the same config and reload it.',
+    description:
+      'Runs are waiting that were planned with another config, so this process does not take them. Give all processes the same config and reload it.',
     facts: { config_sha256: "hash of this process's config file", planned_with: "hash of the planner's config file" },
   },
   'fleet.run_recovered': {
-    says: 'A process died during a run.',
+    description: 'A process died during a run.',
     facts: { job, process: 'the dead process', is_begun_again: 'whether the run begins again' },
   },
-  'daemon.stopping': { says: 'The daemon is stopping.', facts: { reason } },
+  'daemon.stopping': { description: 'The daemon is stopping.', facts: { reason } },
 };

@@ -1,6 +1,6 @@
 /** An event's documentation: one sentence about the event, and the meaning of each field. */
 export interface EventWords<F extends string = string> {
-  readonly says: string;
+  readonly description: string;
   readonly facts: { readonly [K in F]: string };
 }
 

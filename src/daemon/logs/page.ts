@@ -42,8 +42,8 @@ search for them and count them. New versions only add fields. Lines at the debug
 
 function tableOf(names: readonly Name[]): string {
   const rows = names.map((name) => {
-    const { says, facts } = eventWords[name];
-    return `| \`${name}\` | ${levelOf[name] ?? 'debug'} | ${says} | ${factNames(Object.keys(facts))} |`;
+    const { description, facts } = eventWords[name];
+    return `| \`${name}\` | ${levelOf[name] ?? 'debug'} | ${description} | ${factNames(Object.keys(facts))} |`;
   });
   return ['| `msg` | Level | Meaning | Fields |', '|---|---|---|---|', ...rows].join('\n');
 }
@@ -52,7 +52,7 @@ const factNames = (names: readonly string[]): string => names.map((name) => `\`$
 
 function othersText(): string {
   const rows = otherLines.map(
-    ({ line, level, says, facts }) => `| \`${line}\` | ${level} | ${says} | ${factNames(facts)} |`,
+    ({ line, level, description, facts }) => `| \`${line}\` | ${level} | ${description} | ${factNames(facts)} |`,
   );
   return `## Other lines
 
