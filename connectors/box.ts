@@ -200,25 +200,25 @@ export default defineService({
     },
   },
   errors: [
-    { status: 202, verdict: 'wait', say: 'has not prepared the file yet' },
+    { status: 202, verdict: 'wait', message: 'has not prepared the file yet' },
     {
       status: 404,
       verdict: 'config',
-      said: 'message',
-      say: 'has no such file or folder, or the account has no access to it',
+      messageAt: 'message',
+      message: 'has no such file or folder, or the account has no access to it',
       next: 'check `file`, `folder` and `within`; an app that uses client credentials sees only what is shared with its service account',
     },
     {
       status: 403,
       verdict: 'permission',
-      said: 'message',
+      messageAt: 'message',
       next: 'check the app’s scopes in the developer console; enterprise events require an administrator',
     },
-    { status: 400, verdict: 'config', said: 'message', next: 'check the query options' },
+    { status: 400, verdict: 'config', messageAt: 'message', next: 'check the query options' },
   ],
   check: {
     request: { path: '/users/me', query: { fields: 'login' } },
-    say: 'logged in as {{ answer.login }}',
+    message: 'logged in as {{ answer.login }}',
   },
   limits: [
     'Set the app’s scopes in the Box developer console. Apps that sign with their own key (JWT) are not supported; use client credentials instead.',

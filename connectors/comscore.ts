@@ -91,22 +91,22 @@ export default defineService({
     {
       body: { 'Envelope.Body.Fault.faultcode': soapServerCode },
       verdict: 'wait',
-      said: 'Envelope.Body.Fault.faultstring',
+      messageAt: 'Envelope.Body.Fault.faultstring',
     },
     {
       body: { 'Envelope.Body.Fault': true },
       verdict: 'config',
-      said: 'Envelope.Body.Fault.faultstring',
-      say: 'refuses the report',
+      messageAt: 'Envelope.Body.Fault.faultstring',
+      message: 'refuses the report',
       next: 'check the IDs in the query against the parameter lists of your comScore subscription',
     },
-    { body: { ERROR: true }, verdict: 'fail', said: 'ERROR' },
+    { body: { ERROR: true }, verdict: 'fail', messageAt: 'ERROR' },
   ],
   budget: { at_once: 1 },
   check: {
     request: { path: 'KeyMeasures.asmx', query: { WSDL: '' } },
     decode: 'xml',
-    say: 'connected to comScore; login accepted',
+    message: 'connected to comScore; login accepted',
   },
   limits: [
     'Only subscribers can use the report API, and comScore publishes no documentation for it. This connector is based on publicly available clients.',

@@ -122,12 +122,12 @@ export default defineService({
     },
   },
   errors: [
-    { status: 409, body: { error_summary: /^reset\b/ }, verdict: 'reset', say: 'no longer accepts the cursor' },
+    { status: 409, body: { error_summary: /^reset\b/ }, verdict: 'reset', message: 'no longer accepts the cursor' },
     {
       status: 409,
       body: { error_summary: /^(?:path\/)?not_found/ },
       verdict: 'config',
-      say: 'has no such file or folder',
+      message: 'has no such file or folder',
       next: 'check `path` or `file`: paths start with a slash; an empty `path` is the whole Dropbox',
     },
     { status: 409, verdict: 'fail' },
@@ -135,7 +135,10 @@ export default defineService({
   ],
   // Dropbox may refuse concurrent listings of the same folder.
   budget: { at_once: 1 },
-  check: { request: { path: '/2/users/get_current_account', method: 'POST' }, say: 'logged in as {{ answer.email }}' },
+  check: {
+    request: { path: '/2/users/get_current_account', method: 'POST' },
+    message: 'logged in as {{ answer.email }}',
+  },
   limits: [
     'Dropbox does not publish its request limits. If they are exceeded, its 429 response says how long to wait.',
     'An incremental run returns only changes, not the whole folder. For a table of all files, set `deleted: true` and `write: {disposition: merge, key: [path], deleted: deleted}`.',

@@ -152,15 +152,15 @@ export default defineService({
     },
   },
   errors: [
-    refusal('authorizationError', 'CUSTOMER_NOT_ENABLED', { verdict: 'ignore', say: 'has closed this account' }),
+    refusal('authorizationError', 'CUSTOMER_NOT_ENABLED', { verdict: 'ignore', message: 'has closed this account' }),
     refusal('authorizationError', 'USER_PERMISSION_DENIED', {
       verdict: 'permission',
-      say: 'does not give the logged-in user access to this account',
+      message: 'does not give the logged-in user access to this account',
       next: 'set `manager` if the account is accessed through a manager account; the `accounts` stream lists all accounts',
     }),
     refusal('authorizationError', ['CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION', 'DEVELOPER_TOKEN_NOT_APPROVED'], {
       verdict: 'permission',
-      say: 'allows this app to access only test accounts',
+      message: 'allows this app to access only test accounts',
       next: 'apply for a higher access level on the Google Ads API page of the Google Cloud console',
     }),
     refusal('quotaError', 'ACCESS_PROHIBITED', { verdict: 'permission' }),
@@ -171,14 +171,14 @@ export default defineService({
     {
       status: 400,
       verdict: 'config',
-      said: 'error.details.*.errors.*.message',
+      messageAt: 'error.details.*.errors.*.message',
       next: 'check `customer` and `gaql`; client accounts have metrics, manager accounts do not',
     },
     { status: 404, verdict: 'config', next: 'set `api_version` to a version that Google still serves' },
   ],
   check: {
     request: { path: '/customers:listAccessibleCustomers' },
-    say: ({ answer }) =>
+    message: ({ answer }) =>
       `${((answer as { resourceNames?: unknown[] }).resourceNames ?? []).length} Google Ads accounts can be accessed directly`,
   },
   limits: [
@@ -241,11 +241,11 @@ function search(query: string | ((scope: Scope) => unknown)): StreamData['reques
 function refusal(
   kind: string,
   code: string | readonly string[] | RegExp,
-  rule: Pick<NonNullable<StreamData['errors']>[number], 'verdict' | 'say' | 'next' | 'wait'>,
+  rule: Pick<NonNullable<StreamData['errors']>[number], 'verdict' | 'message' | 'next' | 'wait'>,
 ): NonNullable<StreamData['errors']>[number] {
   return {
     body: { [`error.details.*.errors.*.errorCode.${kind}`]: code },
-    said: 'error.details.*.errors.*.message',
+    messageAt: 'error.details.*.errors.*.message',
     ...rule,
   };
 }

@@ -148,25 +148,25 @@ export default defineService({
     {
       body: { 'error.status': 'RESOURCE_EXHAUSTED', 'error.message': /\bday|daily\b/i },
       verdict: 'daily',
-      said: 'error.message',
+      messageAt: 'error.message',
     },
-    { body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '30s', said: 'error.message' },
+    { body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '30s', messageAt: 'error.message' },
     {
       status: 403,
       verdict: 'permission',
-      said: 'error.message',
+      messageAt: 'error.message',
       next: 'give the logged-in account access to the property, and enable the Google Analytics Data and Admin APIs for its app',
     },
     {
       status: 400,
       verdict: 'config',
-      said: 'error.message',
+      messageAt: 'error.message',
       next: 'check `property`, `dimensions` and `metrics`; the `fields` stream lists them',
     },
   ],
   check: {
     request: { base: admin, path: '/{{ api_version }}/accountSummaries', query: { pageSize: 1 } },
-    say: 'connected to Google Analytics; login accepted',
+    message: 'connected to Google Analytics; login accepted',
   },
   limits: [
     'Google restates recent figures, so an incremental run reads the last three days again.',

@@ -155,7 +155,7 @@ export default defineService({
     {
       body: { incompleteSearch: true },
       verdict: 'fail',
-      say: 'did not complete the search',
+      message: 'did not complete the search',
       next: 'set `drive`, or narrow the `search`',
     },
     // If the rate limit is exceeded, Drive responds with status code 403 or 429.
@@ -164,28 +164,28 @@ export default defineService({
     {
       body: { 'error.errors.*.reason': 'exportSizeLimitExceeded' },
       verdict: 'config',
-      said: 'error.message',
-      say: 'does not export files larger than 10 MB',
+      messageAt: 'error.message',
+      message: 'does not export files larger than 10 MB',
       next: 'read the spreadsheet with the google_spreadsheets connector',
     },
     {
       body: { 'error.errors.*.reason': 'accessNotConfigured' },
       verdict: 'permission',
-      said: 'error.message',
+      messageAt: 'error.message',
       next: 'enable the Google Drive API for the app used to log in',
     },
     {
       status: 404,
       verdict: 'config',
-      said: 'error.message',
-      say: 'has no such file, or the account has no access to it',
+      messageAt: 'error.message',
+      message: 'has no such file, or the account has no access to it',
       next: 'check `file`, `folder` and `drive`, and share them with the logged-in account',
     },
-    { status: 400, verdict: 'config', said: 'error.message', next: 'check `search`, `folder` and `drive`' },
+    { status: 400, verdict: 'config', messageAt: 'error.message', next: 'check `search`, `folder` and `drive`' },
   ],
   check: {
     request: { path: '/drive/{{ api_version }}/about', query: { fields: 'user(emailAddress)' } },
-    say: 'logged in as {{ answer.user.emailAddress }}',
+    message: 'logged in as {{ answer.user.emailAddress }}',
   },
   limits: [
     'Google exports Google Sheets spreadsheets as workbooks; with `format: csv`, it exports only the first sheet, as csv. Google limits exports to 10 MB. The google_spreadsheets connector has no such limit.',

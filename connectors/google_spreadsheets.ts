@@ -118,7 +118,7 @@ export default defineService({
     {
       status: 404,
       verdict: 'config',
-      say: 'has no such spreadsheet, or the account has no access to it',
+      message: 'has no such spreadsheet, or the account has no access to it',
       next: 'check `spreadsheet`, and share it with the logged-in account',
     },
     {
@@ -137,7 +137,7 @@ export default defineService({
   budget: { rates: [{ requests: 300, within: '60s' }] },
   check: {
     request: { path: ({ spreadsheet }) => idOf(spreadsheet), query: { fields: 'properties.title' } },
-    say: 'found the spreadsheet "{{ answer.properties.title }}"',
+    message: 'found the spreadsheet "{{ answer.properties.title }}"',
   },
   limits: [
     'Google does not report which cells have changed, so each run reads the whole sheet.',

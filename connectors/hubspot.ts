@@ -103,11 +103,11 @@ export default defineService({
       status: 403,
       body: { category: 'MISSING_SCOPES' },
       verdict: 'permission',
-      say: 'requires a scope that the token does not have',
+      message: 'requires a scope that the token does not have',
       next: 'give the app the scopes that the response names, then log in again or create a new token',
     },
     // The API gateway returns this error for a malformed token.
-    { status: 530, verdict: 'login', say: 'cannot read the token' },
+    { status: 530, verdict: 'login', message: 'cannot read the token' },
     { status: 400, verdict: 'config' },
   ],
   budget: {
@@ -122,7 +122,7 @@ export default defineService({
   },
   check: {
     request: { path: crm('owners'), query: { limit: 1 } },
-    say: 'connected to HubSpot; credentials accepted',
+    message: 'connected to HubSpot; credentials accepted',
   },
   limits: [
     'Sluice reads deals, contacts and companies with searches. A search returns at most 10,000 results, so Sluice sends one search after the other, in order of ID. Searches do not find archived objects.',

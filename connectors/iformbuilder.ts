@@ -123,19 +123,19 @@ export default defineService({
     },
   },
   errors: [
-    { status: 429, verdict: 'wait', said: 'error_message' },
-    { status: [503, 504], verdict: 'wait', wait: '1s', said: 'error_message' },
+    { status: 429, verdict: 'wait', messageAt: 'error_message' },
+    { status: [503, 504], verdict: 'wait', wait: '1s', messageAt: 'error_message' },
     {
       status: 404,
       verdict: 'config',
-      said: 'error_message',
+      messageAt: 'error_message',
       next: 'check `server`, `profile` and `page_id`; the `pages` stream lists the forms',
     },
-    { status: [400, 406], verdict: 'config', said: 'error_message' },
+    { status: [400, 406], verdict: 'config', messageAt: 'error_message' },
   ],
   check: {
     request: { path: 'profiles', query: { limit: 1 } },
-    say: 'connected to iFormBuilder; login accepted',
+    message: 'connected to iFormBuilder; login accepted',
   },
   limits: [
     'Form elements are returned as text, because their data types are not documented; use the `cast` transform for numbers and dates.',

@@ -181,13 +181,13 @@ export default defineService({
     },
     { body: { 'errors.*.code': '607' }, verdict: 'daily' },
     { body: { 'errors.*.code': '1029', 'errors.*.message': /quota/i }, verdict: 'daily' },
-    { body: { 'errors.*.code': '1029' }, verdict: 'wait', wait: '1m', say: 'has too many exports in progress' },
+    { body: { 'errors.*.code': '1029' }, verdict: 'wait', wait: '1m', message: 'has too many exports in progress' },
     { body: { 'errors.*.code': '606' }, verdict: 'wait', wait: '20s' },
     { body: { 'errors.*.code': ['502', '604', '608', '611', '614', '615'] }, verdict: 'wait' },
     {
       body: { 'errors.*.code': '1035' },
       verdict: 'config',
-      say: 'does not support exports by last change in this subscription',
+      message: 'does not support exports by last change in this subscription',
       next: 'set `by: createdAt`, or ask the vendor to enable such exports',
     },
     { body: { 'errors.*.code': /^(?:610|7\d\d|1\d\d\d)$/ }, verdict: 'config' },
@@ -196,7 +196,7 @@ export default defineService({
   budget: { rates: [{ requests: 100, within: '20s' }], at_once: 10 },
   check: {
     request: { path: '/rest/{{ api_version }}/leads/describe.json' },
-    say: ({ answer }) =>
+    message: ({ answer }) =>
       `connected to Marketo; login accepted; leads have ${(answer as { result?: unknown[] }).result?.length ?? 0} fields`,
   },
   limits: [

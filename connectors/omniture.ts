@@ -142,7 +142,7 @@ export default defineService({
     {
       body: { 'columns.columnErrors.*.errorCode': true },
       verdict: 'config',
-      say: 'did not return one of the metrics',
+      message: 'did not return one of the metrics',
       next: 'check `metrics`; the `components` stream lists them',
     },
     { status: 429, verdict: 'wait', wait: '6s' },
@@ -158,7 +158,10 @@ export default defineService({
     },
   ],
   budget: { rates: [{ requests: 12, within: '6s' }] },
-  check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
+  check: {
+    request: { path: '/discovery/me' },
+    message: ({ answer, company }) => foundIn(answer as Discovered, company),
+  },
   limits: [
     'Adobe’s documentation confirms the URLs, the format of requests and reports, paging, the limit of 12 requests in 6 seconds per user and the 429 response if it is exceeded, that a request may take a minute, and that commas separate a server-to-server app’s scopes.',
     'It is unconfirmed whether users’ refresh tokens rotate, and how a successful response reports a refused metric.',

@@ -114,7 +114,7 @@ export default defineService({
           status: [400, 403],
           body: { '*.message': /bulk api/i },
           verdict: 'config',
-          say: 'does not support bulk reads of this object',
+          message: 'does not support bulk reads of this object',
           next: 'use `stream: records` for this object',
         },
       ],
@@ -152,25 +152,26 @@ export default defineService({
     {
       body: { '*.errorCode': 'INVALID_QUERY_LOCATOR' },
       verdict: 'reset',
-      say: 'closed the query before all pages were read',
+      message: 'closed the query before all pages were read',
     },
     {
       body: { '*.errorCode': 'QUERY_TIMEOUT' },
       verdict: 'fail',
-      say: 'timed out on this query',
+      message: 'timed out on this query',
       next: 'narrow the query with `where`, or use `stream: bulk`',
     },
     {
       status: [414, 431],
       verdict: 'config',
-      say: 'does not accept such a long URL',
+      message: 'does not accept such a long URL',
       next: 'set `columns` to the columns that you need, or read it with `stream: bulk`',
     },
     { body: { '*.errorCode': 'UNABLE_TO_LOCK_ROW' }, verdict: 'wait' },
   ],
   check: {
     request: { path: '/limits' },
-    say: 'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} daily requests are left',
+    message:
+      'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} daily requests are left',
   },
   limits: [
     'Salesforce limits the number of requests that an organization sends in 24 hours, from all of its apps. When the limit is reached, the run fails, and a later run continues.',

@@ -204,8 +204,8 @@ export default defineService({
     },
   },
   errors: [
-    { status: 404, verdict: 'config', say: 'has no such shop or version', next: 'check `shop` and `api_version`' },
-    { status: 402, verdict: 'permission', say: 'has frozen this shop because of unpaid bills' },
+    { status: 404, verdict: 'config', message: 'has no such shop or version', next: 'check `shop` and `api_version`' },
+    { status: 402, verdict: 'permission', message: 'has frozen this shop because of unpaid bills' },
     // GraphQL returns all of these errors with status code 200.
     { body: { 'errors.*.extensions.code': 'THROTTLED' }, verdict: 'wait', wait: '1s' },
     { body: { 'errors.*.extensions.code': 'INTERNAL_SERVER_ERROR' }, verdict: 'wait' },
@@ -217,7 +217,7 @@ export default defineService({
     {
       body: { 'errors.*.extensions.code': 'MAX_COST_EXCEEDED' },
       verdict: 'config',
-      say: 'does not allow such a costly request',
+      message: 'does not allow such a costly request',
       next: 'lower `page_size`',
     },
     { body: { 'errors.*.message': true }, verdict: 'config', next: 'check `filter` and `api_version`' },
@@ -232,7 +232,7 @@ export default defineService({
   },
   check: {
     request: { path: graph, json: { query: '{ shop { name currencyCode } }' } },
-    say: 'shop {{ answer.data.shop.name }}, currency {{ answer.data.shop.currencyCode }}',
+    message: 'shop {{ answer.data.shop.name }}, currency {{ answer.data.shop.currencyCode }}',
   },
   limits: [
     'Amounts are in the shop’s currency. Order line amounts exclude or include taxes, depending on the shop’s settings.',

@@ -84,7 +84,7 @@ export default defineService({
       records: (answer) => listed(answer),
       each: (record, { partition }) => ({ queue: (partition as Fields).queue, ...record }),
       columns: 'discovered',
-      errors: [{ status: 404, verdict: 'config', say: 'has no such queue', next: 'check `queue`' }],
+      errors: [{ status: 404, verdict: 'config', message: 'has no such queue', next: 'check `queue`' }],
     },
     users: {
       about: 'The company’s users.',
@@ -97,7 +97,7 @@ export default defineService({
     { status: 204, verdict: 'empty' },
     { status: [400, 422], verdict: 'config', next: 'check the dates, `queue` and `period`' },
   ],
-  check: { request: { path: '/call_queues/' }, say: 'connected to net2phone; login accepted' },
+  check: { request: { path: '/call_queues/' }, message: 'connected to net2phone; login accepted' },
   limits: [
     'net2phone’s documentation and client confirm the URLs, the login, the version in the Accept header, that 204 means no data, and that a 429 response doesn’t say how long to wait.',
     'The consent page (`grant: authorization_code`) and the format of responses are unconfirmed, because they are not publicly documented. Calls are read in the format of 2026 (`result`, `cursor`, `more`); the columns of the other streams are the fields of the records, in a list or in `result`. Times without a zone are read as UTC.',

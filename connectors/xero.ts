@@ -197,7 +197,7 @@ export default defineService({
   },
   check: {
     request: { path: 'https://api.xero.com/connections' },
-    say: ({ answer }) =>
+    message: ({ answer }) =>
       `logged in with access to ${chosen(answer as Connection[])
         .map(nameOf)
         .join(', ')}`,

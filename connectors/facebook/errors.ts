@@ -10,7 +10,7 @@ export function tooMuch(next: string): ErrorRule {
   return {
     body: { 'error.message': /reduce the amount of data/i },
     verdict: 'config',
-    say: 'cannot return this much data at once',
+    message: 'cannot return this much data at once',
     next,
   };
 }
@@ -20,7 +20,7 @@ export const errors: readonly ErrorRule[] = [
   {
     body: { 'error.code': 190 },
     verdict: 'login',
-    say: 'no longer accepts the token',
+    message: 'no longer accepts the token',
     next: 'run "sluice login": tokens last 60 days, and only a new login renews them; or use a system user’s token',
   },
   {

@@ -168,7 +168,7 @@ export default defineService({
   },
   errors,
   budget,
-  check: { request: { path: '/me', query: { fields: 'id,name' } }, say: 'logged in as {{ answer.name }}' },
+  check: { request: { path: '/me', query: { fields: 'id,name' } }, message: 'logged in as {{ answer.name }}' },
   limits: [
     'Facebook restates figures for up to 28 days, so an incremental run reads the last 28 days again, including posts from those days and their reactions.',
     'Days are in the time zone of the ad account, regardless of `timezone`.',

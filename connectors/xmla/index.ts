@@ -116,7 +116,7 @@ export default defineService({
   check: {
     request: discover('DISCOVER_DATASOURCES'),
     decode: 'xml',
-    say: 'connected over XMLA; login accepted',
+    message: 'connected over XMLA; login accepted',
   },
   limits: [
     'A result is a single response without pages. Its rows and cells are streamed to the payload; the members of its axes are kept in memory.',
@@ -141,13 +141,13 @@ jobs:
 });
 
 /**
- * Rules for a fault that has a value at `has` and a message at `said`. If the server's database is down, the fault code
+ * Rules for a fault that has a value at `has` and a message at `messageAt`. If the server's database is down, the fault code
  * says that the server is the cause.
  */
-function faultRules(said: string, has = said): ErrorRule[] {
+function faultRules(messageAt: string, has = messageAt): ErrorRule[] {
   const blamesServer = { [has]: true, [`${fault}.faultcode`]: soapServerCode } as const;
   return [
-    { body: blamesServer, verdict: 'wait', said, say: 'could not process the request' },
-    { body: { [has]: true }, verdict: 'config', said, say: 'rejected the request' },
+    { body: blamesServer, verdict: 'wait', messageAt, message: 'could not process the request' },
+    { body: { [has]: true }, verdict: 'config', messageAt, message: 'rejected the request' },
   ];
 }

@@ -82,10 +82,12 @@ function scopeOf(source: object, query: object, zone: string, logicalAt?: number
 async function checkService(service: ServiceDescription, context: Context): Promise<string> {
   const scope = scopeOf(context.source, {}, zoneOf(context));
   const session = await open(service, context, { scope, scratch: undefined, alive: () => undefined });
-  const { request, decode, say } = service.check;
+  const { request, decode, message } = service.check;
   try {
     const answer = await answerOf(session.api, { request, scope, decode });
-    return renderText(say, { ...scope, answer: answer.body }) ?? `connected to ${service.title}; credentials accepted`;
+    return (
+      renderText(message, { ...scope, answer: answer.body }) ?? `connected to ${service.title}; credentials accepted`
+    );
   } finally {
     await session.close();
   }

@@ -43,7 +43,7 @@ export interface ServiceDescription {
    * A minimal call that verifies the address and the credentials, and a template for its result, such as `logged in as
    * {{ answer.name }}`.
    */
-  readonly check: { readonly request: RequestData; readonly say: Template; readonly decode?: Decoding };
+  readonly check: { readonly request: RequestData; readonly message: Template; readonly decode?: Decoding };
   /** For the reference page: see {@link Connector}. */
   readonly limits?: readonly string[];
   readonly example?: string;

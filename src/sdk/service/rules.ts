@@ -44,9 +44,9 @@ export interface ErrorRule {
    */
   readonly limit?: true;
   /** Path of the vendor's message, which is shown instead of the first part of the response. */
-  readonly said?: AnswerPath;
+  readonly messageAt?: AnswerPath;
   /** The message for the user; `next` says how to fix the problem. */
-  readonly say?: string;
+  readonly message?: string;
   readonly next?: string;
 }
 

@@ -52,15 +52,15 @@ export function answerProblem(
   { kind: verdict, rule, waitMs, isRateLimit }: Classification,
 ): Problem {
   const meaning = meanings[verdict] ?? meanings.fail!;
-  const words = rule?.said === undefined ? undefined : textOf(pick(answer, rule.said));
-  const said = messageIn(words ?? answer.text);
+  const words = rule?.messageAt === undefined ? undefined : textOf(pick(answer, rule.messageAt));
+  const shown = messageIn(words ?? answer.text);
   const next = rule?.next ?? meaning.next;
   const isDailyLimit = verdict === 'daily';
   const pause = isDailyLimit && (waitMs ?? 0) < shortestDailyMs ? undefined : waitMs;
   return new Problem({
     ...meaning,
-    message: `${service} ${rule?.say ?? meaning.message} (${shownUrl(answer.url)})`,
-    seen: said === '' ? `status ${answer.status}` : `status ${answer.status}: ${said}`,
+    message: `${service} ${rule?.message ?? meaning.message} (${shownUrl(answer.url)})`,
+    seen: shown === '' ? `status ${answer.status}` : `status ${answer.status}: ${shown}`,
     next,
     retryAfterMs: pause,
     isRateLimit,

@@ -33,7 +33,7 @@ export function caseOf(stream: Partial<StreamData>, { service, others = {}, quer
       summary: 'Reads what Acme has.',
       base: 'https://api.acme.example/v1',
       login: { kind: 'none' },
-      check: { request: { path: '/me' }, say: 'ok' },
+      check: { request: { path: '/me' }, message: 'ok' },
       ...service,
       streams: { things: { ...basics, ...stream }, ...others },
     }),

@@ -27,7 +27,7 @@ const service = defineService({
   base: 'https://files.acme.example',
   login: { kind: 'none' },
   streams: { content, names: { about: 'Names.', request: { path: '/' }, records: '', columns: { name: 'text' } } },
-  check: { request: { path: '/' }, say: 'ok' },
+  check: { request: { path: '/' }, message: 'ok' },
 });
 
 /** The files of the folder `all`, in this order. */

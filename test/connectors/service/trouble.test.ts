@@ -16,7 +16,7 @@ describe("a service's errors and rate limits", () => {
           status: 200,
           body: { success: false },
           verdict: 'fail' as const,
-          say: 'says no',
+          message: 'says no',
           next: 'ask the administrator',
         },
       ],
@@ -46,7 +46,7 @@ describe("a service's errors and rate limits", () => {
   it("contain the vendor's own message", async () => {
     const text = `<Envelope ${'x'.repeat(300)}=""><Body><Fault><faultstring>No such cube</faultstring></Fault></Body></Envelope>`;
     const errors = [
-      { body: { 'Envelope.Body.Fault': true }, said: 'Envelope.Body.Fault.faultstring', verdict: 'config' },
+      { body: { 'Envelope.Body.Fault': true }, messageAt: 'Envelope.Body.Fault.faultstring', verdict: 'config' },
     ];
     const problem = await fail({ decode: 'xml', errors: errors as never }, { routes: { 'GET /v1/things': { text } } });
     expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
