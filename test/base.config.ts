@@ -11,7 +11,7 @@ export default defineConfig({
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     pool: 'forks',
-    // Node itself loads the files, as it does in production. Vite's runner takes a sixth more CPU time for all tests.
+    // Node itself loads the files, as it does in production.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     globalSetup: ['test/left-behind.ts', 'test/run-folder.ts', 'test/journey/built.ts'],
     setupFiles: ['src/lib/temporal.ts', 'test/fresh-process.ts'],
