@@ -36,6 +36,12 @@ export async function newStore({
   return store;
 }
 
+/**
+ * Waits until no transaction is in progress. A test that advances a clock in a loop waits for this first: on a slow
+ * server, hours would otherwise pass within one transaction.
+ */
+export const atRest = (store: Store): Promise<void> => store.transaction(async () => undefined);
+
 /** For afterEach: closes every store and removes every folder that the test created. */
 export async function cleanUp(): Promise<void> {
   for (const store of stores.splice(0)) await store.close();

@@ -14,7 +14,7 @@ import type { Store } from '../../../src/state/store.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
 import { noon, SteppingClock } from '../../clocks.ts';
 import { makeFolder, until } from '../../journey/process.ts';
-import { cleanUp, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
+import { atRest, cleanUp, newStore, oweText, Population, spool } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, openService, overdue, payloadFacts, Source, startDaemon } from '../rig.ts';
 
 const hour = 3_600_000;
@@ -80,7 +80,8 @@ async function setUp({
   alarm.start();
   /** Advances time until the condition is true. */
   const passUntil = (what: string, isSo: () => boolean, step = 20_000) =>
-    until(what, () => {
+    until(what, async () => {
+      await atRest(store);
       clock.advance(step);
       return isSo();
     });
