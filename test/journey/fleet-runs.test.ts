@@ -15,7 +15,6 @@ beforeAll(async () => {
 });
 
 const env = { SLUICE_KEY: 'key-for-logins-'.repeat(3) };
-const patience = { withinMs: 60_000 };
 let schemas = 0;
 
 interface FleetRow {
@@ -99,7 +98,7 @@ async function openFleet(server: DatabaseServer, jobs: number) {
 
 type FleetOfTest = Awaited<ReturnType<typeof openFleet>>;
 
-const says = (running: Running, what: string) => until(`"${what}"`, () => running.output().includes(what), patience);
+const says = (running: Running, what: string) => until(`"${what}"`, () => running.output().includes(what));
 
 async function end(...processes: readonly Running[]): Promise<void> {
   for (const { child } of processes) child.kill('SIGTERM');
@@ -109,8 +108,8 @@ async function end(...processes: readonly Running[]): Promise<void> {
 /** Lets the source answer, and checks that each firing's result arrived once. */
 async function expectAllOnce({ source, isDelivered, uploads, names, rows }: FleetOfTest): Promise<void> {
   source.release();
-  await until('all results to be delivered', isDelivered, patience);
-  await until('the planner to take all outcomes', async () => (await rows()).length === 0, patience);
+  await until('all results to be delivered', isDelivered);
+  await until('the planner to take all outcomes', async () => (await rows()).length === 0);
   expect(await uploads()).toEqual(names.map(() => 1));
 }
 
@@ -121,19 +120,15 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     const planner = run('--concurrency', '2');
     await says(planner, 'fleet.planning');
     const [killed, suspended] = [run('--work-only', '--concurrency', '2'), run('--work-only', '--concurrency', '2')];
-    await until('all runs to be in progress', () => source.open().length === 6, patience);
+    await until('all runs to be in progress', () => source.open().length === 6);
     expect(source.open()).toEqual(all);
     for (const one of [planner, killed, suspended]) expect(await runsOf(one)).toHaveLength(2);
     const [again, late] = [await runsOf(killed), await runsOf(suspended)];
     killed.child.kill('SIGKILL');
     suspended.child.kill('SIGSTOP');
     const other = run('--work-only', '--concurrency', '6');
-    await until(
-      'the killed runs to be begun again',
-      () => again.every((job) => source.asked.get(`/${job}`) === 2),
-      patience,
-    );
-    await until('the suspended runs too', () => late.every((job) => source.asked.get(`/${job}`) === 2), patience);
+    await until('the killed runs to be begun again', () => again.every((job) => source.asked.get(`/${job}`) === 2));
+    await until('the suspended runs too', () => late.every((job) => source.asked.get(`/${job}`) === 2));
     expect(planner.output()).toContain('fleet.run_recovered');
     suspended.child.kill('SIGCONT');
     await expectAllOnce(fleet);
@@ -149,14 +144,10 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     const planner = run('--concurrency', '1');
     await says(planner, 'fleet.planning');
     const others = [run('--concurrency', '4'), run('--concurrency', '4')];
-    await until('all runs to be in progress', () => source.open().length === 4, patience);
+    await until('all runs to be in progress', () => source.open().length === 4);
     planner.child.kill('SIGKILL');
-    await until(
-      'another process to plan',
-      () => others.some((one) => one.output().includes('fleet.planning')),
-      patience,
-    );
-    await until('the runs of the planner to be begun again', () => source.open().length === 4, patience);
+    await until('another process to plan', () => others.some((one) => one.output().includes('fleet.planning')));
+    await until('the runs of the planner to be begun again', () => source.open().length === 4);
     expect(source.open()).toEqual(all);
     const [next, last] = others[0]!.output().includes('fleet.planning') ? others : others.toReversed();
     // Stopped while it plans and runs jobs: it gives both up at once.
@@ -164,7 +155,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     next!.child.kill('SIGTERM');
     expect(await next!.ended).toMatchObject({ code: 0 });
     await says(last!, 'fleet.planning');
-    await until('the runs to be begun elsewhere', () => source.open().length === 4, patience);
+    await until('the runs to be begun elsewhere', () => source.open().length === 4);
     for (const job of given) expect(source.asked.get(`/${job}`)).toBeGreaterThan(1);
     expect(await runsOf(last!)).toHaveLength((await rows()).length);
     await expectAllOnce(fleet);
@@ -182,7 +173,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     expect(await runsOf(other)).toEqual([]);
     expect(source.open()).toHaveLength(1);
     planner.child.kill('SIGHUP');
-    await until('the other process to take the other run', async () => (await runsOf(other)).length === 1, patience);
+    await until('the other process to take the other run', async () => (await runsOf(other)).length === 1);
     await expectAllOnce(fleet);
     await query("insert into @migrations (number, name, at) values (99, 'later', 0)");
     for (const { ended } of [planner, other]) {
