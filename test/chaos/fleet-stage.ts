@@ -29,8 +29,8 @@ interface FleetGiven {
   readonly top?: object;
 }
 
-/** The longest time to wait for a fleet: a dead sender's slots may rest for 46 s. */
-const patience = { withinMs: 200_000 };
+/** The longest time to wait for a fleet: a dead sender's slots may rest for 46 s, and a busy machine sends slowly. */
+const patience = { withinMs: 600_000 };
 const yearMs = 365 * 86_400_000;
 let stages = 0;
 
@@ -95,6 +95,16 @@ export class FleetStage {
     const running = this.home.start(['run', ...args], all);
     this.#started.push(running);
     return running;
+  }
+
+  /** Like `start`, and starts another process if one gives up because the state is locked, as a service manager would. */
+  async startUntilStarted(): Promise<Running> {
+    for (;;) {
+      const running = this.start();
+      const isOver = () => isDead(running) || running.output().includes('daemon.started');
+      await until('the process to start or to give up', isOver, { seen: running.output });
+      if (!isDead(running)) return running;
+    }
   }
 
   /** The durable steps so far of the processes that were started with a step. */
