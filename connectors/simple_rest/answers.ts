@@ -1,4 +1,14 @@
-import { excerpt, type HttpResponse, httpProblem, option, type Problem, retryAfterMs, shownUrl } from '#sdk';
+import {
+  excerpt,
+  type HttpResponse,
+  httpProblem,
+  option,
+  type Problem,
+  readBeginning,
+  retryAfterMs,
+  secondsOf,
+  shownUrl,
+} from '#sdk';
 import type { OptionFault } from './option-fault.ts';
 import { text } from './schemas.ts';
 
@@ -56,7 +66,7 @@ export function ruleFor(
 /** The problem for a response that means `wait` or `fail`. Reads the beginning of the response. */
 export async function ruleProblem({ means, after }: AnswerRule, answer: HttpResponse): Promise<Problem> {
   const { url, status, headers } = answer;
-  const said = excerpt(await beginning(answer), 200);
+  const said = excerpt(await readBeginning(answer.body), 200);
   const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
   if (means === 'fail') {
     return httpProblem('REST_REFUSED', 'job', `${shownUrl(url)} refused the request, according to \`answers\``, {
@@ -67,28 +77,9 @@ export async function ruleProblem({ means, after }: AnswerRule, answer: HttpResp
   return httpProblem('REST_BUSY', 'try_later', `${shownUrl(url)} must be requested again, according to \`answers\``, {
     seen,
     next: 'wait: the request is sent again automatically; if this persists, raise `retries` or `after`',
-    retryAfterMs: retryAfterMs(headers, Date.now()) ?? millisecondsOf(after),
+    retryAfterMs: retryAfterMs(headers, Date.now()) ?? (after === undefined ? undefined : secondsOf(after) * 1000),
     isRateLimit: status === 403 || status === 429,
   });
-}
-
-const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-
-function millisecondsOf(span: string | undefined): number | undefined {
-  return span === undefined ? undefined : Number(span.slice(0, -1)) * unitMs[span.slice(-1)]!;
-}
-
-const shownBytes = 64 * 1024;
-
-async function beginning({ body }: HttpResponse): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of body) {
-    parts.push(part);
-    size += part.length;
-    if (size >= shownBytes) break;
-  }
-  return Buffer.concat(parts).toString('utf8', 0, shownBytes);
 }
 
 /** Rules that would lose records, or that can't apply. */

@@ -53,6 +53,7 @@ export { openHttp } from './http/open.ts';
 export { PageSpool, type SpooledPage } from './http/page-spool.ts';
 export { httpProblem, shownUrl } from './http/problems.ts';
 export { rateLimitPauseMs } from './http/rate-limit.ts';
+export { readBeginning } from './http/read-beginning.ts';
 export { type HttpRequest, lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { withRetries } from './http/retry.ts';
 export { readSoapFault, soapServerCode } from './http/soap-fault.ts';
@@ -124,7 +125,7 @@ export { type BareCall, CredentialProvider, logInByCall } from './service/creden
 export { defineService } from './service/define-service.ts';
 export type * from './service/description.ts';
 export { isObject, parseExact, textOf } from './service/exact-json.ts';
-export { type DateFormat, Moment, readMoment } from './service/moment.ts';
+export { type DateFormat, Moment, readMoment, secondsOf } from './service/moment.ts';
 export { signOfMore, signPlaces } from './service/more-signs.ts';
 export { type Pacer, pacerFor } from './service/pacer.ts';
 export { type NextPage, Pager } from './service/paging.ts';

@@ -19,8 +19,7 @@ interface ReloadRequestsOptions {
 
 /**
  * Reloads the config whenever `sluice reload --fleet` asks all processes of a fleet to do so. Ignores requests from before
- * this process started, because it has loaded a newer config. Returns a function that resolves after the last look; the
- * process must be stopping.
+ * this process started, because it has loaded a newer config. Returns the poll, which has started already.
  */
 export function watchReloadRequests({ store, clock, startedAt, reload, stop }: ReloadRequestsOptions): Poll {
   let handled = 0;

@@ -4,6 +4,7 @@ import { passingAnswer } from '../../lib/passing-answer.ts';
 import { setParameter } from './address-query.ts';
 import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
 import { httpProblem, networkProblem, refusalProblem, shownUrl } from './problems.ts';
+import { readBeginning } from './read-beginning.ts';
 import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
 import { unpacked } from './unpack.ts';
 
@@ -35,8 +36,6 @@ export interface HttpResponse {
 }
 
 const maxRedirects = 5;
-/** Maximum number of bytes to read from an error response. */
-const shownBytes = 64 * 1024;
 
 /** Sends requests over its own connections. Uses only HTTP/1.1, which is faster than HTTP/2 for bulk data. */
 export class HttpClient {
@@ -67,7 +66,7 @@ export class HttpClient {
   async accept(answer: HttpResponse): Promise<HttpResponse> {
     if (answer.status < 300) return answer;
     const { url, status, headers } = answer;
-    const text = await beginning(answer.body).catch(() => '');
+    const text = await readBeginning(answer.body).catch(() => '');
     throw refusalProblem({ url, status, text, passing: passingAnswer(status, headers, Date.now()) });
   }
 
@@ -167,15 +166,4 @@ function withKeys({ url, trustedQuery }: HttpRequest): URL {
   const keyed = new URL(url);
   for (const [name, value] of trustedQuery) setParameter(keyed, name, value);
   return keyed;
-}
-
-async function beginning(body: AsyncGenerator<Buffer>): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    parts.push(chunk);
-    size += chunk.length;
-    if (size >= shownBytes) break;
-  }
-  return Buffer.concat(parts).toString('utf8', 0, shownBytes);
 }

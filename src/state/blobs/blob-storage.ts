@@ -59,3 +59,8 @@ export interface BlobBackend {
   /** Whether a storage outside of the database works. */
   readonly health: WriteHealth;
 }
+
+/** The content of an empty blob. */
+export async function* nothing(): AsyncGenerator<Buffer> {
+  yield* [];
+}

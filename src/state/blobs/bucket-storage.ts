@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { bucketText, type PayloadsBucket } from '../engine/state-database.ts';
 import type { Tables } from '../tables.ts';
-import type { BlobRef, BlobRemains, BlobStorage, StorageClaims } from './blob-storage.ts';
+import { type BlobRef, type BlobRemains, type BlobStorage, nothing, type StorageClaims } from './blob-storage.ts';
 import { type S3Body, S3Client } from './s3-client.ts';
 import { foreignBucket, tooLarge } from './s3-problems.ts';
 import { type FindStateId, idName } from './state-id.ts';
@@ -75,8 +75,4 @@ async function bodyOf(bytes: number, pieces: () => AsyncIterable<Buffer>): Promi
   const hash = createHash('sha256');
   for await (const piece of pieces()) hash.update(piece);
   return { bytes, pieces, sha256: hash.digest('hex') };
-}
-
-async function* nothing(): AsyncGenerator<Buffer> {
-  yield* [];
 }

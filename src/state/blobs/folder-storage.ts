@@ -7,7 +7,14 @@ import { folderProblem } from '../engine/folder-problem.ts';
 import { stateFileProblem } from '../engine/state-problem.ts';
 import { removeIfEmpty } from '../folder-files.ts';
 import type { Tables } from '../tables.ts';
-import { type BlobRef, type BlobRemains, type BlobStorage, pieceBytes, type StorageClaims } from './blob-storage.ts';
+import {
+  type BlobRef,
+  type BlobRemains,
+  type BlobStorage,
+  nothing,
+  pieceBytes,
+  type StorageClaims,
+} from './blob-storage.ts';
 import { type FindStateId, idName } from './state-id.ts';
 import { writeWhole } from './write-whole.ts';
 
@@ -87,10 +94,6 @@ export class FolderStorage implements BlobStorage {
       next: 'mount the folder that "payloads" names in the config',
     });
   }
-}
-
-async function* nothing(): AsyncGenerator<Buffer> {
-  yield* [];
 }
 
 async function openFile(path: string): Promise<FileHandle | undefined> {
