@@ -94,6 +94,13 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
   );
 }
 
+/** Whether a request contains no credentials. A body may contain some; a token in the path isn't recognized. */
+export function isAnonymous(source: RestSource, request: HttpRequest): boolean {
+  const { url, body, trustedHeaders = {}, trustedQuery = [] } = request;
+  if (holdsCredentials(source) || body !== undefined || trustedQuery.length > 0) return false;
+  return ![...Object.keys(trustedHeaders), ...url.searchParams.keys()].some((name) => secretName.test(name));
+}
+
 /**
  * The origin that gets the credentials. Call this after the URL's templates have been filled, because a template may
  * contain the host, as in the URL of a report's file.

@@ -24,7 +24,7 @@ import {
 } from '#sdk';
 import { isTokenInHeaders, loginOf } from './login-of.ts';
 import type { RestSource } from './options.ts';
-import { type RequestQuery, type RestCredentials, requestOf } from './request.ts';
+import { isAnonymous, type RequestQuery, type RestCredentials, requestOf } from './request.ts';
 import type { RequestSigner } from './request-signer.ts';
 import { readSideAnswer } from './side-answer.ts';
 import { signerOf } from './sign-request.ts';
@@ -113,11 +113,9 @@ export class RestClient {
     const sent = await make();
     // Building the request may require a login, which takes its own slot.
     await this.#takeSlot();
+    const options = { isRequest: true, isAnonymous: isAnonymous(this.#options.source, sent), onRenewed };
     try {
-      return {
-        sent,
-        answer: await logInBy(this.#options, () => this.#send(sent, isRead), { isRequest: true, onRenewed }),
-      };
+      return { sent, answer: await logInBy(this.#options, () => this.#send(sent, isRead), options) };
     } catch (error) {
       if (error !== again) throw error;
     }

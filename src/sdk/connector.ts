@@ -39,6 +39,8 @@ export interface LogInAttemptOptions {
    * briefly, because responses may take long.
    */
   readonly isRequest?: boolean;
+  /** Set for a request without credentials. It doesn't wait for other requests. */
+  readonly isAnonymous?: boolean;
   /**
    * Called after a refusal if the secret in the options has changed but the attempt contains the old one. Throw an
    * error that makes the caller build a new attempt. If absent, the attempt is simply repeated, because it reads the

@@ -76,7 +76,8 @@ class SourceSession {
     return this.#withRenewal({ attempt, sent });
   }
 
-  readonly logIn: LogIn = async (attempt, { isPart = false, isRequest = false, onRenewed } = {}) => {
+  readonly logIn: LogIn = async (attempt, options = {}) => {
+    const { isPart = false, isRequest = false, onRenewed } = options;
     this.#logsIn = true;
     if (isRequest && this.#isAccepted) return this.#repeat(attempt, onRenewed);
     const accepted = async () => {
@@ -84,13 +85,15 @@ class SourceSession {
       if (!isPart) await this.#accepted();
       return done;
     };
-    return this.#inTurn(accepted, { isRequest, onRenewed });
+    return this.#inTurn(accepted, options);
   };
 
-  async #inTurn<T>(attempt: () => Promise<T>, { isRequest = false, onRenewed }: LogInAttemptOptions = {}): Promise<T> {
+  async #inTurn<T>(attempt: () => Promise<T>, options: LogInAttemptOptions = {}): Promise<T> {
+    const { isRequest = false, isAnonymous = false, onRenewed } = options;
     const { gate, signal } = this.#given;
     const secret = await this.#present();
-    const end = await gate.serializer.acquire(secret, { signal, forMs: isRequest ? maxRequestMs : undefined });
+    const forMs = isRequest ? maxRequestMs : undefined;
+    const end = isAnonymous ? undefined : await gate.serializer.acquire(secret, { signal, forMs });
     try {
       const sent = await this.#presentAllowed();
       return await this.#withRenewal({ attempt, sent, isRequest, onRenewed });

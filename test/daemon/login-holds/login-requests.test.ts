@@ -117,6 +117,25 @@ it('jobs with a valid password send one request each, concurrently as soon as on
   expect(codes).toEqual(Array.from({ length: many }, () => 'owed'));
 });
 
+it('jobs without credentials send their requests concurrently from the beginning', async () => {
+  const all = Promise.withResolvers<void>();
+  const { asked, url } = await startApi(async (request, response) => {
+    if (asked.length === many) all.resolve();
+    await all.promise;
+    rows(request, response);
+  });
+  const codes = await runTogether({ source: { connector: 'simple_rest', url, retries: 0 } });
+  expect(codes).toEqual(Array.from({ length: many }, () => 'owed'));
+});
+
+it('a key in a parameter is serialized like one in a header', async () => {
+  const { asked, url } = await startApi(refuse);
+  const query = (n: number) => ({ path: `/rows/${n}?api_key=some-wrong-key` });
+  const codes = await runTogether({ source: { connector: 'simple_rest', url, retries: 0 }, query });
+  expect(asked).toHaveLength(2);
+  expect(codes.filter((code) => code === 'LOGIN_ON_HOLD')).toHaveLength(many - 2);
+});
+
 it('a first response that says nothing about the credentials lets the other requests run concurrently', async () => {
   const rest = Promise.withResolvers<void>();
   const { asked, url } = await startApi(async (_, response) => {
