@@ -62,7 +62,8 @@ async function openFleet(server: DatabaseServer, jobs: number) {
   const config = {
     state: `${server.url}?schema=${schema}`,
     destinations: { main: { url: world.url, api_key: adminKey } },
-    sources: { api: { connector: 'simple_rest', url: source.url } },
+    // Requests that are held back must neither time out nor be retried.
+    sources: { api: { connector: 'simple_rest', url: source.url, timeout_seconds: 600 } },
     jobs: Object.fromEntries(names.map((name) => [name, jobOf(name)])),
   };
   await home.config(config);
@@ -127,8 +128,10 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     killed.child.kill('SIGKILL');
     suspended.child.kill('SIGSTOP');
     const other = run('--work-only', '--concurrency', '6');
-    await until('the killed runs to be begun again', () => again.every((job) => source.asked.get(`/${job}`) === 2));
-    await until('the suspended runs too', () => late.every((job) => source.asked.get(`/${job}`) === 2));
+    await until('the killed runs to be begun again', () =>
+      again.every((job) => (source.asked.get(`/${job}`) ?? 0) > 1),
+    );
+    await until('the suspended runs too', () => late.every((job) => (source.asked.get(`/${job}`) ?? 0) > 1));
     expect(planner.output()).toContain('fleet.run_recovered');
     suspended.child.kill('SIGCONT');
     await expectAllOnce(fleet);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
+import { jobLock } from '../../state/engine/lock-keys.ts';
 import type { TakenRun } from '../../state/runs/fleet-runs.ts';
 import type { Repositories, Store } from '../../state/store.ts';
 import type { FleetRunRow, RunRow } from '../../state/tables.ts';
@@ -34,6 +35,8 @@ export async function takeDeadRuns({ store }: DeadRunsOptions): Promise<DeadRun[
     const found: DeadRun[] = [];
     for (const taken of await parts.fleetRuns.taken()) {
       if (!dead.has(taken.owner) || !(await parts.heartbeats.isDead(taken.owner))) continue;
+      // Otherwise, the job would be busy for the next process until that one knows of the death too.
+      await parts.leases.revoke(jobLock(taken.job), taken.owner);
       found.push({ job: taken.job, owner: taken.owner, isAgain: await settle(parts, taken) });
     }
     return found;

@@ -65,6 +65,14 @@ export class Leases extends Repository {
     return this.take(name);
   }
 
+  /**
+   * Takes the lease away from a process that the caller considers dead. Other processes may not know yet that it's dead,
+   * because each of them has to listen for heartbeats before it can tell.
+   */
+  async revoke(name: string, owner: string): Promise<void> {
+    await this.context.db.deleteFrom('leases').where('name', '=', name).where('owner', '=', owner).execute();
+  }
+
   /** Returns whether the lease still belongs to the process that took it. */
   async isHeld({ name, token }: Pick<Lease, 'name' | 'token'>): Promise<boolean> {
     const [held] = await byName(this.context.db, { name });

@@ -159,6 +159,21 @@ describe("the planner's queue", () => {
     expect(seen.failures).toEqual([]);
   });
 
+  it("takes a dead process's job away too, because the next process may not know yet that it's dead", async () => {
+    const { open, people, seen, queue, take } = await openQueue();
+    void queue.run(orderOf('orders'));
+    const worker = await open('worker');
+    const taken = await take(worker);
+    await worker.leases.take('job:orders');
+    await worker.fleetRuns.begun(taken, await worker.runs.begin({ job: 'orders', origin: 'schedule', firedAt: 1 }));
+    people.dead.add('worker');
+    await until('the death to be noticed', () => seen.dead.length === 1);
+    people.dead.delete('worker');
+    const next = await open('next');
+    await take(next);
+    expect(await next.leases.take('job:orders')).toBeDefined();
+  });
+
   it("considers no process dead while this one can't read heartbeats", async () => {
     const { store, open, people, seen, queue, take } = await openQueue();
     seen.isConnected = false;
