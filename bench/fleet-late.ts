@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { countText, durationText } from '../src/cli/format.ts';
+import { countText, durationText } from '../src/cli/output/format.ts';
 import { type FleetLateness, measureFleetLateness } from './fleet-lateness.ts';
 import { startService, writeFleet } from './fleet-world.ts';
 import { watchServer } from './server-work.ts';

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { durationText } from '../src/cli/format.ts';
+import { durationText } from '../src/cli/output/format.ts';
 import { instanceOf } from './daemon-world.ts';
 import { startService } from './fleet-world.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { renderTable } from '../src/cli/table.ts';
+import { renderTable } from '../src/cli/output/table.ts';
 import { startPostgres } from '../test/servers/postgres.ts';
 import type { FleetFigures } from './fleet-child.ts';
 import { lateRows } from './fleet-late.ts';

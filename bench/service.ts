@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { renderTable } from '../src/cli/table.ts';
+import { renderTable } from '../src/cli/output/table.ts';
 import { measureMemory, measureStarts, type Peaks } from './service-process.ts';
 import { listName, measureRates, type Rate } from './service-rates.ts';
 import { measureUploads, type Upload } from './service-uploads.ts';

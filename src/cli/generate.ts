@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { listRegistries } from './registries.ts';
+import { listRegistries } from './generate/registries.ts';
 
 /**
  * Generates files from folders and declarations: the lists of formats, transforms, channels, secrets providers and
@@ -51,7 +51,7 @@ async function generate(flags: Flags): Promise<void> {
   // These lists are generated first, because the other modules import them.
   const isListed = await settle(await listRegistries(root), flags);
   if (!isListed && flags.check && flags.into === root) return;
-  const { makeFiles, pagesFolder } = await import('./generated-files.ts');
+  const { makeFiles, pagesFolder } = await import('./generate/generated-files.ts');
   const files = await makeFiles(root);
   await settle(files, flags);
   for (const name of await orphansIn(flags.into, { files, pagesFolder }))

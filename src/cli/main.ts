@@ -2,12 +2,12 @@ import { CommanderError } from 'commander';
 import { forJournal } from '../lib/journal.ts';
 import { renderProblem, toProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
-import { addConfigFlag } from './config-flag-hint.ts';
-import { installCrashReport } from './crash-report.ts';
 import { exit, exitCodeAfter } from './exit.ts';
-import { tolerateLostOutput } from './output-streams.ts';
+import { tolerateLostOutput } from './output/output-streams.ts';
 import { buildProgram, commandNames, loadCommands } from './program.ts';
 import { stopCode } from './signals.ts';
+import { addConfigFlag } from './start/config-flag-hint.ts';
+import { installCrashReport } from './start/crash-report.ts';
 
 /** Prints the error to standard error and sets the exit code. The process exits when the event loop is empty. */
 function report(thrown: unknown): void {

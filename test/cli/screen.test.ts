@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { followJobs } from '../../src/cli/follow.ts';
-import { bytesText, countOf, countText, durationText, instantText } from '../../src/cli/format.ts';
-import { Progress } from '../../src/cli/progress.ts';
-import { cellsOf, clip, renderTable } from '../../src/cli/table.ts';
+import { bytesText, countOf, countText, durationText, instantText } from '../../src/cli/output/format.ts';
+import { Progress } from '../../src/cli/output/progress.ts';
+import { cellsOf, clip, renderTable } from '../../src/cli/output/table.ts';
+import { followJobs } from '../../src/cli/sync/follow.ts';
 import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Events } from '../../src/lib/events.ts';
 

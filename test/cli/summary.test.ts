@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exit, exitCodeAfter } from '../../src/cli/exit.ts';
-import { exitCodeOf } from '../../src/cli/summary.ts';
+import { exitCodeOf } from '../../src/cli/sync/summary.ts';
 import type { RunOutcome } from '../../src/daemon/run/run-outcome.ts';
 import { Problem } from '../../src/lib/problem.ts';
 

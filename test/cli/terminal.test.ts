@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { humanLog } from '../../src/cli/human-log.ts';
-import { paint, toneOf } from '../../src/cli/paint.ts';
-import { Progress } from '../../src/cli/progress.ts';
-import { cellsOf, renderTable } from '../../src/cli/table.ts';
+import { humanLog } from '../../src/cli/output/human-log.ts';
+import { paint, toneOf } from '../../src/cli/output/paint.ts';
+import { Progress } from '../../src/cli/output/progress.ts';
+import { cellsOf, renderTable } from '../../src/cli/output/table.ts';
 import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
 
 const esc = '\u001b';

@@ -1,6 +1,6 @@
 import { chooseJobs, openConfig, type ShowProblems } from '../../src/cli/config-file.ts';
 import { defaultWaitSeconds } from '../../src/cli/hand-over/protocol.ts';
-import { runAndShow } from '../../src/cli/sync-run.ts';
+import { runAndShow } from '../../src/cli/sync/sync-run.ts';
 import { composeRuntime } from '../../src/daemon/compose.ts';
 import { renderProblem } from '../../src/lib/problem.ts';
 import type { Ended } from './process.ts';

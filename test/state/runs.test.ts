@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { runDetail } from '../../src/cli/run-detail.ts';
+import { runDetail } from '../../src/cli/output/run-detail.ts';
 import { SteppingClock } from '../clocks.ts';
 import { cleanUp, newFolder, newStore, oweText, Population, place, spool } from './fixtures.ts';
 

@@ -7,11 +7,11 @@ import type { Store } from '../../state/store.ts';
 import type { AlertMessageRow, AlertRow } from '../../state/tables.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countText, durationText, instantText } from '../format.ts';
-import { jsonOutput } from '../json-output.ts';
-import { toneOf } from '../paint.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
-import { printable, renderTable } from '../table.ts';
+import { countText, durationText, instantText } from '../output/format.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { toneOf } from '../output/paint.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { printable, renderTable } from '../output/table.ts';
 
 const messagesShown = 10;
 /** Maximum number of alerts for which to show a fix. Further alerts usually have the same fix. */

@@ -4,8 +4,8 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { jsonOutput } from '../json-output.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 import { onStop } from '../signals.ts';
 
 /** The response of a channel. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {

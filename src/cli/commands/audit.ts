@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import type { AuditRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { instantText } from '../format.ts';
+import { instantText } from '../output/format.ts';
+import { printable, renderTable } from '../output/table.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
-import { printable, renderTable } from '../table.ts';
 
 /** Maximum number of rows to show, which is more than anyone reads. To see all rows, query by job. */
 const limit = 1000;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Range } from '../../sdk/connector.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { countOf } from '../format.ts';
+import { countOf } from '../output/format.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { onStop } from '../signals.ts';
@@ -21,7 +21,7 @@ async function run(name: string, flags: BackfillFlags): Promise<void> {
       import('../payloads/decided-by.ts'),
       import('../payloads/choose-job.ts'),
       import('../../daemon/run/backfill.ts'),
-      import('../summary.ts'),
+      import('../sync/summary.ts'),
     ]);
   const stop = onStop();
   try {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf } from '../format.ts';
+import { bytesText, countOf } from '../output/format.ts';
 
 async function run(folder: string, { config: file }: { readonly config: string }): Promise<void> {
   const [{ stateLocationOf }, { backUp }] = await Promise.all([

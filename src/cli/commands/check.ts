@@ -5,10 +5,10 @@ import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit, isBrokenInstallation } from '../exit.ts';
-import type { Tone } from '../paint.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import type { Tone } from '../output/paint.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { renderTable } from '../output/table.ts';
 import { onStop } from '../signals.ts';
-import { renderTable } from '../table.ts';
 
 interface Flags {
   readonly config: string;

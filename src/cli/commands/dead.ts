@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { OutboxRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf, countText, instantText } from '../format.ts';
+import { bytesText, countOf, countText, instantText } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
-import { renderTable } from '../table.ts';
 
 async function list(_: unknown, command: Command): Promise<void> {
   const flags = command.optsWithGlobals<Flags>();

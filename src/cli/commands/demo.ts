@@ -106,8 +106,8 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
     await Promise.all([
       import('../../daemon/compose.ts'),
       import('../../daemon/run/sync-jobs.ts'),
-      import('../follow.ts'),
-      import('../summary.ts'),
+      import('../sync/follow.ts'),
+      import('../sync/summary.ts'),
       import('../demo/declare.ts'),
     ]);
   const runtime = await composeRuntime({ config });

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { Explanation, Link } from '../../daemon/explain/explain-links.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
-import { durationText, instantText } from '../format.ts';
-import { jsonOutput } from '../json-output.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
-import { printable } from '../table.ts';
+import { durationText, instantText } from '../output/format.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { printable } from '../output/table.ts';
 
 interface Flags {
   readonly config: string;

@@ -4,7 +4,7 @@ import { renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 
 interface Flags {
   readonly config: string;

@@ -7,11 +7,11 @@ import type { Store } from '../../state/store.ts';
 import type { OutboxRow, RunRow, SkipRow, ThrottledJobRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig } from '../config-file.ts';
-import { bytesText, countText, durationText, instantText } from '../format.ts';
-import { jsonOutput } from '../json-output.ts';
-import { toneOf } from '../paint.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
-import { renderTable } from '../table.ts';
+import { bytesText, countText, durationText, instantText } from '../output/format.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { toneOf } from '../output/paint.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { renderTable } from '../output/table.ts';
 
 interface Flags {
   readonly config: string;
@@ -48,7 +48,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
 }
 
 async function tellRun(id: string, { store, json }: { store: Store | undefined; json: boolean }): Promise<void> {
-  const { findRun, runDetail } = await import('../run-detail.ts');
+  const { findRun, runDetail } = await import('../output/run-detail.ts');
   const row = await findRun(id, store);
   const payload = await store?.outbox.ofRun(id);
   const text = json ? jsonOutput({ ...ofRun(row), ...payloadOf(payload) }) : runDetail(row, payload);

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { LoginReport } from '../../oauth/report.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems } from '../config-file.ts';
-import { instantText } from '../format.ts';
-import type { Tone } from '../paint.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
-import { printable, renderTable } from '../table.ts';
+import { instantText } from '../output/format.ts';
+import type { Tone } from '../output/paint.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { printable, renderTable } from '../output/table.ts';
 
 interface Flags {
   readonly config: string;

@@ -3,10 +3,10 @@ import type { AccountPlan, PlanReport } from '../../daemon/plan/report-plan.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countOf, countText } from '../format.ts';
-import { jsonOutput } from '../json-output.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
-import { renderTable } from '../table.ts';
+import { countOf, countText } from '../output/format.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { renderTable } from '../output/table.ts';
 import '../../lib/temporal.ts';
 
 interface Flags {

@@ -3,10 +3,10 @@ import type { Quarantined } from '../../state/outbox/quarantine.ts';
 import type { AuditRow } from '../../state/tables.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf, countText, instantText } from '../format.ts';
+import { bytesText, countOf, countText, instantText } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
-import { renderTable } from '../table.ts';
 
 type ListFlags = Flags & { readonly all?: true };
 

@@ -6,8 +6,8 @@ import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { countOf } from '../format.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { countOf } from '../output/format.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 
 interface Flags {
   readonly config: string;
@@ -47,7 +47,7 @@ async function runFleet(
   store: Store | undefined,
   { state, withinMs, json }: { readonly state: string; readonly withinMs: number; readonly json: true | undefined },
 ): Promise<void> {
-  const { reloadExit, reloadFleet, reloadLines } = await import('../reload-fleet.ts');
+  const { reloadExit, reloadFleet, reloadLines } = await import('../reload/reload-fleet.ts');
   if (store?.isOnServer === false) throw noFleet(state);
   const reloads = store === undefined ? [] : await reloadFleet(store, withinMs);
   if (reloads.length === 0) throw noDaemon(state);

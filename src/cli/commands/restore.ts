@@ -3,7 +3,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { RestoreResult } from '../../state/backup/restore.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { countOf, instantText } from '../format.ts';
+import { countOf, instantText } from '../output/format.ts';
 
 interface Flags {
   readonly config: string;

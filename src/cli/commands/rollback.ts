@@ -6,10 +6,10 @@ import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countOf, countText, instantText } from '../format.ts';
+import { bytesText, countOf, countText, instantText } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
-import { renderTable } from '../table.ts';
 
 type RollbackFlags = Flags & { readonly to?: string; readonly list?: true };
 

@@ -17,11 +17,11 @@ import { exit } from '../exit.ts';
 import type { ConfigTerms } from '../hand-over/config-terms.ts';
 import type { SyncListener } from '../hand-over/listener.ts';
 import { logFlag } from '../log-flag.ts';
-import { logProblems } from '../log-problems.ts';
-import { listenForReload, type Reloading, type Reloads } from '../reloads.ts';
+import { logProblems } from '../output/log-problems.ts';
+import { listenForReload, type Reloading, type Reloads } from '../reload/reloads.ts';
 import { onStop } from '../signals.ts';
-import { failOnConfigErrors, failOnSilentSources, retryConfig } from '../start-errors.ts';
-import { startTracing } from '../start-tracing.ts';
+import { failOnConfigErrors, failOnSilentSources, retryConfig } from '../start/start-errors.ts';
+import { startTracing } from '../start/start-tracing.ts';
 
 interface Flags {
   readonly config: string;
@@ -278,6 +278,6 @@ function startLog(level: Level): StartLog {
 }
 
 async function openOnOutput(level: Level): Promise<Log> {
-  const { openLogOn } = await import('../human-log.ts');
+  const { openLogOn } = await import('../output/human-log.ts');
   return openLogOn(process.stdout, level);
 }

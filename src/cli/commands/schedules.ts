@@ -6,8 +6,8 @@ import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { jsonOutput } from '../json-output.ts';
-import { renderTable } from '../table.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { renderTable } from '../output/table.ts';
 import '../../lib/temporal.ts';
 
 interface Flags {

@@ -196,7 +196,10 @@ async function tokenIn(file: string): Promise<string> {
 
 /** Runs until SIGINT or SIGTERM, then shuts down cleanly. */
 async function run(flags: Flags): Promise<void> {
-  const [{ openLogOn }, { pullDatasource }] = await Promise.all([import('../human-log.ts'), import('../pull.ts')]);
+  const [{ openLogOn }, { pullDatasource }] = await Promise.all([
+    import('../output/human-log.ts'),
+    import('../pull.ts'),
+  ]);
   const log = openLogOn(process.stderr, 'info');
   const stop = onStop();
   try {

@@ -6,8 +6,8 @@ import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { jsonOutput } from '../json-output.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 import { onStop } from '../signals.ts';
 import '../../lib/temporal.ts';
 

@@ -3,17 +3,17 @@ import type { SourceReport } from '../../daemon/report/report-sources.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { exit } from '../exit.ts';
+import { renderTable } from '../output/table.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
-import { renderTable } from '../table.ts';
 
 async function list(flags: Flags): Promise<void> {
   const [{ withStore }, { reportSources }, { systemClock }, { jsonOutput }, { sanitizeOutput }] = await Promise.all([
     import('../payloads/with-runtime.ts'),
     import('../../daemon/report/report-sources.ts'),
     import('../../lib/clock.ts'),
-    import('../json-output.ts'),
-    import('../sanitize-output.ts'),
+    import('../output/json-output.ts'),
+    import('../output/sanitize-output.ts'),
   ]);
   await withStore(flags, async (store, config, problems) => {
     if (problems.length > 0) process.exitCode = exit.usage;

@@ -6,11 +6,11 @@ import { Problem, toProblem } from '../../lib/problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
-import { bytesText, countText, instantText } from '../format.ts';
-import { jsonOutput } from '../json-output.ts';
+import { bytesText, countText, instantText } from '../output/format.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { renderTable } from '../output/table.ts';
 import { whyFlag } from '../payloads/decided-by.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
-import { renderTable } from '../table.ts';
 
 async function showState(job: string | undefined, flags: Flags): Promise<void> {
   const [{ withStore, show }, { chooseJob }] = await Promise.all([

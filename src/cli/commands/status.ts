@@ -9,13 +9,13 @@ import type { Status } from '../../daemon/report/report-status.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
-import { daemonText, processLines } from '../daemon-text.ts';
 import { exit } from '../exit.ts';
-import { countText, durationText, instantText } from '../format.ts';
-import { jsonOutput } from '../json-output.ts';
-import { toneOf } from '../paint.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
-import { printable, renderTable } from '../table.ts';
+import { daemonText, processLines } from '../output/daemon-text.ts';
+import { countText, durationText, instantText } from '../output/format.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { toneOf } from '../output/paint.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { printable, renderTable } from '../output/table.ts';
 
 interface Flags {
   readonly config: string;
@@ -30,7 +30,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
     if (faults.length === 0) throw thrown;
   });
   if (loaded !== undefined) return showStatus(loaded, json);
-  const { statusWithoutConfig } = await import('../status-without-config.ts');
+  const { statusWithoutConfig } = await import('../output/status-without-config.ts');
   process.stdout.write(`${sanitizeOutput(await statusWithoutConfig(file, { faults, json: json === true }))}\n`);
   process.exitCode = exit.usage;
 }

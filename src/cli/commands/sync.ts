@@ -4,12 +4,12 @@ import { type Problem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
 import { exitCodeAfter } from '../exit.ts';
-import { failureDocument } from '../failure-document.ts';
 import { defaultWaitSeconds, reasonToStay } from '../hand-over/protocol.ts';
 import { logFlag } from '../log-flag.ts';
 import { onStop, stopCode } from '../signals.ts';
-import { startTracing } from '../start-tracing.ts';
-import type { SyncRunOptions } from '../sync-run.ts';
+import { startTracing } from '../start/start-tracing.ts';
+import { failureDocument } from '../sync/failure-document.ts';
+import type { SyncRunOptions } from '../sync/sync-run.ts';
 
 interface Flags {
   readonly config: string;
@@ -68,7 +68,7 @@ interface Work extends Pick<SyncRunOptions, 'config' | 'jobs' | 'isAll' | 'refus
 }
 
 async function preview({ config, jobs, refused, flags, signal, onPrinted }: Work): Promise<number> {
-  const { showPreviews } = await import('../preview.ts');
+  const { showPreviews } = await import('../sync/preview.ts');
   const { json, diff, to: file } = flags;
   const code = await showPreviews({ config, jobs, refused, json: json === true, diff: diff === true, file, signal });
   onPrinted();
@@ -78,8 +78,8 @@ async function preview({ config, jobs, refused, flags, signal, onPrinted }: Work
 async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: Work): Promise<number> {
   const [{ composeRuntime }, { runAndShow, progressScreen }, { openLogOn }, { LoopWatch }] = await Promise.all([
     import('../../daemon/compose.ts'),
-    import('../sync-run.ts'),
-    import('../human-log.ts'),
+    import('../sync/sync-run.ts'),
+    import('../output/human-log.ts'),
     import('../../daemon/loop-watch/loop-watch.ts'),
   ]);
   const log = openLogOn(process.stderr, flags.log);

@@ -1,7 +1,7 @@
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { jsonOutput } from '../json-output.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 import { compareConfigs } from './compare-configs.ts';
 import type { Version } from './config-changes.ts';
 import { differenceMarkdown, differenceText } from './difference-tables.ts';

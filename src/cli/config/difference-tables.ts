@@ -1,5 +1,5 @@
-import { countOf, countText } from '../format.ts';
-import { renderTable, type TableColumn } from '../table.ts';
+import { countOf, countText } from '../output/format.ts';
+import { renderTable, type TableColumn } from '../output/table.ts';
 import type { ConfigDifference } from './compare-configs.ts';
 import type { AccountPeak } from './week-plan.ts';
 

@@ -1,6 +1,6 @@
 import type { ShownConfig } from '../../config/show/show-config.ts';
 import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/config/config-record.ts';
-import { instantText } from '../format.ts';
+import { instantText } from '../output/format.ts';
 
 /** Number of hash digits that are sufficient to distinguish two files. */
 const shortHash = 12;

@@ -8,7 +8,7 @@ import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { jsonOutput } from '../json-output.ts';
+import { jsonOutput } from '../output/json-output.ts';
 import { configHead, type FoundConfig } from './head.ts';
 import { yamlLines } from './yaml-lines.ts';
 

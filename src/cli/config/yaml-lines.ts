@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { ShownConfig } from '../../config/show/show-config.ts';
 import { below } from '../../config/text/document.ts';
-import { cellsOf } from '../table.ts';
+import { cellsOf } from '../output/table.ts';
 
 /** The column in which remarks start. If a line is longer, its remark follows after two spaces. */
 const remarkColumn = 52;

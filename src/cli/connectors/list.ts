@@ -2,7 +2,7 @@ import type { Catalog } from '../../config/catalog/catalog.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { renderTable } from '../table.ts';
+import { renderTable } from '../output/table.ts';
 import { catalogOf } from './catalog-of.ts';
 
 /** One connector in a list. */

@@ -8,7 +8,7 @@ import { redact } from '../../lib/redact.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import type { World } from '../../sdk/testing/world.ts';
 import { exit } from '../exit.ts';
-import { paint } from '../paint.ts';
+import { paint } from '../output/paint.ts';
 
 /**
  * Runs the standard tests on a connector file that has one or more test worlds next to it: `acme.mts`,

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sendOnce } from '../../lib/http.ts';
 import type { Store } from '../../state/store.ts';
-import { bytesText, countText } from '../format.ts';
-import { clip, printable } from '../table.ts';
+import { bytesText, countText } from '../output/format.ts';
+import { clip, printable } from '../output/table.ts';
 
 interface ServiceCall {
   readonly service: string;

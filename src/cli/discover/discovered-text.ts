@@ -1,8 +1,8 @@
 import { renderProblem } from '../../lib/problem.ts';
 import type { Dataset } from '../../sdk/dataset.ts';
-import { countOf } from '../format.ts';
-import { problemJson } from '../json-output.ts';
-import { cellsOf, printable } from '../table.ts';
+import { countOf } from '../output/format.ts';
+import { problemJson } from '../output/json-output.ts';
+import { cellsOf, printable } from '../output/table.ts';
 
 /** What was found in a source. */
 export interface Discovered {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { tolerateLostOutput } from '../output-streams.ts';
+import { tolerateLostOutput } from '../output/output-streams.ts';
 import { onStop, type StopSignal } from '../signals.ts';
 import { isSameEnvironment, namespaces } from './environment.ts';
 import { findDaemon } from './find-daemon.ts';

@@ -1,7 +1,7 @@
 import { commandLine } from '../../lib/command-line.ts';
 import { Problem, renderProblem } from '../../lib/problem.ts';
 import { exitCodeAfter } from '../exit.ts';
-import { failureDocument } from '../failure-document.ts';
+import { failureDocument } from '../sync/failure-document.ts';
 
 /** Runs that a daemon accepted without ever reporting their results. */
 export interface Loss {

@@ -5,11 +5,11 @@ import type { Events } from '../../lib/events.ts';
 import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { chooseJobs } from '../config-file.ts';
-import { withConfigFlag } from '../config-flag-hint.ts';
 import { exitCodeAfter } from '../exit.ts';
-import { failureDocument } from '../failure-document.ts';
-import type { Terminal } from '../summary.ts';
-import { progressScreen, runAndShow } from '../sync-run.ts';
+import { withConfigFlag } from '../start/config-flag-hint.ts';
+import { failureDocument } from '../sync/failure-document.ts';
+import type { Terminal } from '../sync/summary.ts';
+import { progressScreen, runAndShow } from '../sync/sync-run.ts';
 import type { ConfigTerms } from './config-terms.ts';
 import type { SyncRequest } from './protocol.ts';
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { exit } from '../exit.ts';
-import type { Screen } from '../progress.ts';
-import type { Terminal } from '../summary.ts';
+import type { Screen } from '../output/progress.ts';
+import type { Terminal } from '../sync/summary.ts';
 import { LineSplitter } from './line-splitter.ts';
 import {
   type ClientMessage,

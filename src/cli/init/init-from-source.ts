@@ -9,7 +9,7 @@ import { configArguments, showProblems } from '../config-file.ts';
 import { discoveredText } from '../discover/discovered-text.ts';
 import { type OpenAddressResult, openAddress } from '../discover/open-address.ts';
 import { exit } from '../exit.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 import { onStop } from '../signals.ts';
 import { type Ask, chooseDatasets, isYes } from './choose-datasets.ts';
 import { type ChosenDataset, type FirstConfig, firstConfig } from './first-config.ts';

@@ -5,7 +5,7 @@ import { toProblem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { batchText } from '../../sdk/batch.ts';
 import { withDefaults } from '../../sdk/option.ts';
-import { renderRows } from '../table.ts';
+import { renderRows } from '../output/table.ts';
 
 const rowsShown = 5;
 

@@ -12,8 +12,8 @@ import type { TokenClient } from '../../oauth/token-client.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
 import type { Store } from '../../state/store.ts';
 import type { LoginRow } from '../../state/tables.ts';
-import { instantText } from '../format.ts';
-import { printable } from '../table.ts';
+import { instantText } from '../output/format.ts';
+import { printable } from '../output/table.ts';
 import { ask } from './ask.ts';
 import type { LoginSource } from './find-login.ts';
 

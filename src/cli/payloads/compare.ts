@@ -3,8 +3,8 @@ import type { Job } from '../../config/config.ts';
 import type { GuardFailure } from '../../guards/guard-finding.ts';
 import type { Quarantined } from '../../state/outbox/quarantine.ts';
 import type { Store } from '../../state/store.ts';
-import { bytesText, countText } from '../format.ts';
-import { renderTable } from '../table.ts';
+import { bytesText, countText } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
 import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
 import { comparedText } from './difference-text.ts';
 

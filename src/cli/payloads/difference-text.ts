@@ -1,7 +1,7 @@
 import type { ColumnFigures } from '../../compare/column-profile.ts';
 import type { ColumnDifference, NamedRow, TableDifference } from '../../compare/compare-tables.ts';
-import { countOf, countText } from '../format.ts';
-import { printable, renderTable } from '../table.ts';
+import { countOf, countText } from '../output/format.ts';
+import { printable, renderTable } from '../output/table.ts';
 import type { Compared } from './compare-payloads.ts';
 
 const right = { align: 'right' as const };

@@ -1,7 +1,7 @@
 import type { Runtime } from '../../daemon/compose.ts';
 import type { DeliveryState } from '../../delivery/send-payload.ts';
 import type { OutboxRow } from '../../state/tables.ts';
-import { instantText } from '../format.ts';
+import { instantText } from '../output/format.ts';
 import { exitFor, type Flags, show } from './with-runtime.ts';
 
 /**

@@ -5,7 +5,7 @@ import { openExistingStore } from '../../state/open-existing-store.ts';
 import type { Store } from '../../state/store.ts';
 import { openConfig, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
-import { sanitizeOutput } from '../sanitize-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 
 /** The flags that all payload commands share. */
 export interface Flags {

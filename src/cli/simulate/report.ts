@@ -1,7 +1,7 @@
 import type { Destination } from '../../config/config.ts';
 import { dayOf } from '../../delivery/quota.ts';
 import type { Store } from '../../state/store.ts';
-import { countText } from '../format.ts';
+import { countText } from '../output/format.ts';
 import type { JobRecord, Peak, Recorder } from './recorder.ts';
 import '../../lib/temporal.ts';
 

@@ -1,5 +1,5 @@
-import { bytesText, countText, durationText, instantText } from '../format.ts';
-import { renderTable } from '../table.ts';
+import { bytesText, countText, durationText, instantText } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
 import type { AccountUse, JobUse, Percentiles, SimulationReport } from './report.ts';
 
 const right = { align: 'right' as const };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runDetail } from '../../../src/cli/run-detail.ts';
+import { runDetail } from '../../../src/cli/output/run-detail.ts';
 import { pastAttempts, spanOf, withPastAttempt } from '../../../src/state/runs/past-attempts.ts';
 import { Bank } from '../bank.ts';
 import { hour, minute, noon, openWorld } from './world.ts';

@@ -1,7 +1,7 @@
 import { context, trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { wantsTraces } from '../../../src/cli/start-tracing.ts';
+import { wantsTraces } from '../../../src/cli/start/start-tracing.ts';
 import type { Job } from '../../../src/config/config.ts';
 import type { Runtime } from '../../../src/daemon/compose.ts';
 import { traceEvents } from '../../../src/daemon/traces/traces.ts';

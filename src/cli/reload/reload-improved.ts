@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { loadConfig } from '../config/load.ts';
-import { prepareRecord, readRecord, recordOf, saveRecord } from '../daemon/config/config-record.ts';
-import { termsOf } from './hand-over/config-terms.ts';
+import { loadConfig } from '../../config/load.ts';
+import { prepareRecord, readRecord, recordOf, saveRecord } from '../../daemon/config/config-record.ts';
+import { termsOf } from '../hand-over/config-terms.ts';
 import type { Reloading } from './reloads.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { openFilesProblem, renderProblem } from '../lib/problem.ts';
-import { redact } from '../lib/redact.ts';
+import { openFilesProblem, renderProblem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
 
 /**
  * Ends the process after an uncaught exception, because the state of the process is then undefined. Node would print

@@ -1,5 +1,5 @@
-import { differenceText } from '../daemon/report/report-processes.ts';
-import type { Status } from '../daemon/report/report-status.ts';
+import { differenceText } from '../../daemon/report/report-processes.ts';
+import type { Status } from '../../daemon/report/report-status.ts';
 import { countOf, countText, durationText, instantText } from './format.ts';
 import { printable, renderTable } from './table.ts';
 

@@ -1,28 +1,28 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config, Job, Source } from '../config/config.ts';
-import type { ResumePoint } from '../daemon/run/keep-rows.ts';
-import type { TargetAddress } from '../delivery/address.ts';
-import type { ResultCandidate } from '../delivery/verdict.ts';
-import { systemClock } from '../lib/clock.ts';
-import { quietLog } from '../lib/log.ts';
-import { type Problem, renderProblem, toProblem } from '../lib/problem.ts';
-import { redact } from '../lib/redact.ts';
-import { type RunWarning, RunWarnings } from '../lib/run-warnings.ts';
-import type { LoginRegistry } from '../oauth/login-registry.ts';
-import type { Preview } from '../pipeline/preview-pipeline.ts';
-import type { LoginGuard } from '../pipeline/source.ts';
-import type { Batch } from '../sdk/batch.ts';
-import { openExistingStore } from '../state/open-existing-store.ts';
-import { type InstanceKey, instanceKeyOf } from '../state/outbox/instance-key.ts';
-import type { Store } from '../state/store.ts';
-import { exit, isBrokenInstallation } from './exit.ts';
-import { bytesText, countOf, countText } from './format.ts';
-import { jsonOutput, problemJson } from './json-output.ts';
-import type { Compared } from './payloads/compare-payloads.ts';
-import { comparedText } from './payloads/difference-text.ts';
-import { renderRows } from './table.ts';
-import { warningText } from './warning-text.ts';
+import type { Config, Job, Source } from '../../config/config.ts';
+import type { ResumePoint } from '../../daemon/run/keep-rows.ts';
+import type { TargetAddress } from '../../delivery/address.ts';
+import type { ResultCandidate } from '../../delivery/verdict.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { quietLog } from '../../lib/log.ts';
+import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
+import { type RunWarning, RunWarnings } from '../../lib/run-warnings.ts';
+import type { LoginRegistry } from '../../oauth/login-registry.ts';
+import type { Preview } from '../../pipeline/preview-pipeline.ts';
+import type { LoginGuard } from '../../pipeline/source.ts';
+import type { Batch } from '../../sdk/batch.ts';
+import { openExistingStore } from '../../state/open-existing-store.ts';
+import { type InstanceKey, instanceKeyOf } from '../../state/outbox/instance-key.ts';
+import type { Store } from '../../state/store.ts';
+import { exit, isBrokenInstallation } from '../exit.ts';
+import { bytesText, countOf, countText } from '../output/format.ts';
+import { jsonOutput, problemJson } from '../output/json-output.ts';
+import { renderRows } from '../output/table.ts';
+import { warningText } from '../output/warning-text.ts';
+import type { Compared } from '../payloads/compare-payloads.ts';
+import { comparedText } from '../payloads/difference-text.ts';
 
 const rowsShown = 10;
 
@@ -93,8 +93,8 @@ async function openForPreview(
   if (jobs.every(({ extract }) => extract?.source.login === undefined))
     return { store: await openExistingStore(config) };
   const [{ openStore }, { LoginRegistry }] = await Promise.all([
-    import('../state/store.ts'),
-    import('../oauth/login-registry.ts'),
+    import('../../state/store.ts'),
+    import('../../oauth/login-registry.ts'),
   ]);
   const store = await openStore(config.state, { database: config.stateDatabase });
   return { store, logins: new LoginRegistry({ store, clock: store.clock, emit: () => undefined, ...config }) };
@@ -129,8 +129,8 @@ const exportTo =
 
 async function previewWithDifference(job: Job, previewing: Previewing): Promise<Shown> {
   const [{ makeTempFolder }, { comparePayloads, payloadFileOf }] = await Promise.all([
-    import('../lib/temp-folder.ts'),
-    import('./payloads/compare-payloads.ts'),
+    import('../../lib/temp-folder.ts'),
+    import('../payloads/compare-payloads.ts'),
   ]);
   const folder = await makeTempFolder(`payload-${process.pid}`);
   try {
@@ -154,7 +154,7 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
   const { extract } = job;
   const target = targetText(job);
   if (extract === undefined) return { job: job.name, target, would: 'would start the refresh with one request' };
-  const { previewPipeline } = await import('../pipeline/preview-pipeline.ts');
+  const { previewPipeline } = await import('../../pipeline/preview-pipeline.ts');
   const [clock, log, run] = [systemClock, quietLog, 'preview'];
   const login = logins?.of(extract.source);
   const warnings = new RunWarnings(undefined, job.guards);
@@ -172,7 +172,7 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
     emit: () => undefined,
   };
   try {
-    const { GuardCounters } = await import('../guards/guard-counters.ts');
+    const { GuardCounters } = await import('../../guards/guard-counters.ts');
     const asOf = clock.now();
     const watch = GuardCounters.of(job, asOf);
     const onBatch = watch === undefined ? {} : { onBatch: (batch: Batch) => watch.take(batch) };
@@ -194,8 +194,8 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
 /** A dry run logs in to the source like a real run, so the login breaker applies. */
 async function guardOf(source: Source, { config, store }: { config: Config; store: Store }): Promise<LoginGuard> {
   const [{ LoginBreaker }, { guardSource }] = await Promise.all([
-    import('../daemon/login-holds/login-breaker.ts'),
-    import('../daemon/login-holds/source-session.ts'),
+    import('../../daemon/login-holds/login-breaker.ts'),
+    import('../../daemon/login-holds/source-session.ts'),
   ]);
   return guardSource(new LoginBreaker({ store, clock: store.clock, emit: () => undefined, ...config }), source);
 }
@@ -219,7 +219,7 @@ async function checkpointOf(
   if (job.extract?.write === undefined) return {};
   const run = 'preview';
   if (store === undefined) return { keptRows: { folder: '', run, mustSend: true } };
-  const { findResumePoint } = await import('../daemon/run/keep-rows.ts');
+  const { findResumePoint } = await import('../../daemon/run/keep-rows.ts');
   const { watermark, keptRows } = await findResumePoint(store, { job, run, address });
   return { watermark, keptRows };
 }
@@ -228,7 +228,7 @@ async function whatItWouldDo(
   candidate: ResultCandidate,
   { store, address }: Target,
 ): Promise<Pick<Shown, 'would' | 'problem'>> {
-  const { foretoldProblem, verdictOf } = await import('../delivery/verdict.ts');
+  const { foretoldProblem, verdictOf } = await import('../../delivery/verdict.ts');
   const { job } = candidate;
   const isKnown = store !== undefined && address !== undefined;
   const verdict = await verdictOf(candidate, isKnown ? { store, key: keyOf(job, address) } : undefined);
@@ -242,7 +242,7 @@ async function whatItWouldDo(
 
 async function addressIn(store: Store | undefined, job: Job): Promise<TargetAddress | undefined> {
   if (store === undefined) return undefined;
-  const { findAddress } = await import('../delivery/address.ts');
+  const { findAddress } = await import('../../delivery/address.ts');
   return findAddress(store, job);
 }
 

@@ -1,4 +1,4 @@
-import { exit } from './exit.ts';
+import { exit } from '../exit.ts';
 
 /** Commands whose exit code shows whether data was delivered, even if their output couldn't be written. */
 const deliveries = new Set(['sync', 'run', 'backfill']);

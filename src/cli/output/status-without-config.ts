@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { StatusWithoutConfig } from '../daemon/report/report-without-config.ts';
-import type { Problem } from '../lib/problem.ts';
-import { showProblems } from './config-file.ts';
+import type { StatusWithoutConfig } from '../../daemon/report/report-without-config.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { showProblems } from '../config-file.ts';
 import { daemonText, processLines } from './daemon-text.ts';
 import { instantText } from './format.ts';
 import { jsonOutput, problemJson } from './json-output.ts';
@@ -17,10 +17,10 @@ export async function statusWithoutConfig(
   { faults, json }: { readonly faults: readonly Problem[]; readonly json: boolean },
 ): Promise<string> {
   const [{ findStateLocation }, { openExistingStore }, { reportWithoutConfig }, { systemClock }] = await Promise.all([
-    import('./state-location.ts'),
-    import('../state/open-existing-store.ts'),
-    import('../daemon/report/report-without-config.ts'),
-    import('../lib/clock.ts'),
+    import('../state-location.ts'),
+    import('../../state/open-existing-store.ts'),
+    import('../../daemon/report/report-without-config.ts'),
+    import('../../lib/clock.ts'),
   ]);
   const location = await findStateLocation(file).catch((thrown: unknown) => {
     showProblems(faults.filter(({ message }) => message !== (thrown as Error).message));

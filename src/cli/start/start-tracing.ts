@@ -1,7 +1,7 @@
-import type { SluiceEvents } from '../daemon/events.ts';
-import { build } from '../lib/build.ts';
-import type { Events } from '../lib/events.ts';
-import type { Log } from '../lib/log.ts';
+import type { SluiceEvents } from '../../daemon/events.ts';
+import { build } from '../../lib/build.ts';
+import type { Events } from '../../lib/events.ts';
+import type { Log } from '../../lib/log.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,12 +17,12 @@ interface TracingOptions {
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
-  const { hasSdk, traceEvents } = await import('../daemon/traces/traces.ts');
+  const { hasSdk, traceEvents } = await import('../../daemon/traces/traces.ts');
   let flush = nothing;
   // An SDK that was loaded before Sluice (`node --import …`) belongs to the user, and has its own exporters and
   // flushing.
   if (!hasSdk() && exportsByItself(process.env)) {
-    const { startTraceKit } = await import('../daemon/traces/trace-kit.ts');
+    const { startTraceKit } = await import('../../daemon/traces/trace-kit.ts');
     flush = startTraceKit({ version: build.version, log });
   }
   traceEvents({ events, log, version: build.version });

@@ -1,6 +1,6 @@
-import type { Problem } from '../lib/problem.ts';
-import { jsonOutput, problemJson } from './json-output.ts';
-import { sanitizeOutput } from './sanitize-output.ts';
+import type { Problem } from '../../lib/problem.ts';
+import { jsonOutput, problemJson } from '../output/json-output.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
 
 /** The JSON document for a sync that failed before it had any results. The error message is still written to stderr. */
 export function failureDocument(

@@ -1,14 +1,14 @@
-import type { RunOutcome } from '../daemon/run/run-outcome.ts';
-import { type Problem, renderProblem } from '../lib/problem.ts';
-import { exit, isBrokenInstallation } from './exit.ts';
-import { bytesText, countText, durationText, instantText } from './format.ts';
-import { jsonOutput, problemJson } from './json-output.ts';
-import { toneOf } from './paint.ts';
-import type { Screen } from './progress.ts';
-import { sanitizeOutput } from './sanitize-output.ts';
-import { stopCode } from './signals.ts';
-import { renderTable } from './table.ts';
-import { warningText } from './warning-text.ts';
+import type { RunOutcome } from '../../daemon/run/run-outcome.ts';
+import { type Problem, renderProblem } from '../../lib/problem.ts';
+import { exit, isBrokenInstallation } from '../exit.ts';
+import { bytesText, countText, durationText, instantText } from '../output/format.ts';
+import { jsonOutput, problemJson } from '../output/json-output.ts';
+import { toneOf } from '../output/paint.ts';
+import type { Screen } from '../output/progress.ts';
+import { sanitizeOutput } from '../output/sanitize-output.ts';
+import { renderTable } from '../output/table.ts';
+import { warningText } from '../output/warning-text.ts';
+import { stopCode } from '../signals.ts';
 
 /** Outcomes after which the instance shows the job's newest data. */
 const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];

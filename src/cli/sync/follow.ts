@@ -1,8 +1,8 @@
-import type { SluiceEvents } from '../daemon/events.ts';
-import type { RunOutcome } from '../daemon/run/run-outcome.ts';
-import type { Events } from '../lib/events.ts';
-import { durationText } from '../lib/time-text.ts';
-import { type JobView, Progress, type Screen } from './progress.ts';
+import type { SluiceEvents } from '../../daemon/events.ts';
+import type { RunOutcome } from '../../daemon/run/run-outcome.ts';
+import type { Events } from '../../lib/events.ts';
+import { durationText } from '../../lib/time-text.ts';
+import { type JobView, Progress, type Screen } from '../output/progress.ts';
 
 const outcomeLabels: Partial<Record<RunOutcome['state'], string>> = {
   waiting_retry: 'waiting to retry',

@@ -1,5 +1,5 @@
-import { advised } from '../lib/advice.ts';
-import type { RunWarning } from '../lib/run-warnings.ts';
+import { advised } from '../../lib/advice.ts';
+import type { RunWarning } from '../../lib/run-warnings.ts';
 
 /** Formats a run's warning as lines of text, in the same format as a problem. */
 export function warningText({ code, message, seen, next }: RunWarning, job?: string): string {

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
-import { type Level, type Log, openLog } from '../lib/log.ts';
-import { redact } from '../lib/redact.ts';
+import { type Level, type Log, openLog } from '../../lib/log.ts';
+import { redact } from '../../lib/redact.ts';
+import { levels } from '../log-flag.ts';
 import { bytesText, countText, durationText, instantText } from './format.ts';
-import { levels } from './log-flag.ts';
 import { type Canvas, paint, type Tone } from './paint.ts';
 import { printable } from './table.ts';
 

@@ -1,5 +1,5 @@
-import type { Log } from '../lib/log.ts';
-import { type Problem, placeOf, renderProblem } from '../lib/problem.ts';
+import type { Log } from '../../lib/log.ts';
+import { type Problem, placeOf, renderProblem } from '../../lib/problem.ts';
 
 /** Logs each error or warning of a config on its own line. */
 export function logProblems(log: Log, problems: readonly Problem[], level: 'error' | 'warn' = 'error'): void {

@@ -1,8 +1,8 @@
 import { lstat, open, rename, rm } from 'node:fs/promises';
-import type { Job } from '../config/config.ts';
-import { formats } from '../formats/index.ts';
-import { Problem } from '../lib/problem.ts';
-import { withDefaults } from '../sdk/option.ts';
+import type { Job } from '../../config/config.ts';
+import { formats } from '../../formats/index.ts';
+import { Problem } from '../../lib/problem.ts';
+import { withDefaults } from '../../sdk/option.ts';
 
 /**
  * The job that `sync JOB --to FILE` runs. The file's extension determines the format. If the extension is unknown, the

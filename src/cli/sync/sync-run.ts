@@ -1,12 +1,12 @@
-import type { Config, Job } from '../config/config.ts';
-import type { Runtime } from '../daemon/compose.ts';
-import type { SluiceEvents } from '../daemon/events.ts';
-import type { RunOutcome } from '../daemon/run/run-outcome.ts';
-import { syncJobs } from '../daemon/run/sync-jobs.ts';
-import type { Events } from '../lib/events.ts';
-import { redact } from '../lib/redact.ts';
+import type { Config, Job } from '../../config/config.ts';
+import type { Runtime } from '../../daemon/compose.ts';
+import type { SluiceEvents } from '../../daemon/events.ts';
+import type { RunOutcome } from '../../daemon/run/run-outcome.ts';
+import { syncJobs } from '../../daemon/run/sync-jobs.ts';
+import type { Events } from '../../lib/events.ts';
+import { redact } from '../../lib/redact.ts';
+import type { Screen } from '../output/progress.ts';
 import { followJobs } from './follow.ts';
-import type { Screen } from './progress.ts';
 import { exitCodeOf, showSummary, type Terminal } from './summary.ts';
 
 export interface SyncRunOptions {
@@ -57,7 +57,7 @@ async function sendAlerts({
   terminal,
 }: SyncRunOptions & { readonly outcomes: readonly RunOutcome[] }): Promise<void> {
   if (config.alerts === undefined || signal.aborted) return;
-  const { alertAfterRun } = await import('../daemon/alerting/alert-after-run.ts');
+  const { alertAfterRun } = await import('../../daemon/alerting/alert-after-run.ts');
   await alertAfterRun({ runtime, config, outcomes, signal }).catch((error: unknown) => {
     runtime.log.error('alert check failed', { error: String(error) });
     terminal.stderr.write(`Alerts could not be sent: ${redact(String(error))}\n`);

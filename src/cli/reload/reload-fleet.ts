@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { answerTo, askFleetForReload, type ReloadAnswer } from '../daemon/config/reload-answer.ts';
-import { readProcesses } from '../daemon/process/process-record.ts';
-import { countOf } from '../lib/count-text.ts';
-import { placeOfProcess } from '../state/processes/processes.ts';
-import type { Store } from '../state/store.ts';
-import { exit } from './exit.ts';
-import { renderTable } from './table.ts';
+import { answerTo, askFleetForReload, type ReloadAnswer } from '../../daemon/config/reload-answer.ts';
+import { readProcesses } from '../../daemon/process/process-record.ts';
+import { countOf } from '../../lib/count-text.ts';
+import { placeOfProcess } from '../../state/processes/processes.ts';
+import type { Store } from '../../state/store.ts';
+import { exit } from '../exit.ts';
+import { renderTable } from '../output/table.ts';
 
 const pollMs = 200;
 const shortHash = 12;

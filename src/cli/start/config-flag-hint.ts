@@ -1,6 +1,6 @@
-import { rewriteAdvice } from '../lib/advice.ts';
-import { commandLine } from '../lib/command-line.ts';
-import { configArguments } from './config-file.ts';
+import { rewriteAdvice } from '../../lib/advice.ts';
+import { commandLine } from '../../lib/command-line.ts';
+import { configArguments } from '../config-file.ts';
 
 /** Commands that don't have a `--config` flag or use this flag for something else. */
 const without: ReadonlySet<string> = new Set(['completion', 'demo', 'init', 'serve']);

@@ -1,16 +1,16 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Config } from '../config/config.ts';
-import type { Runtime } from '../daemon/compose.ts';
-import type { Daemon } from '../daemon/daemon.ts';
-import type { Monitoring } from '../daemon/monitoring.ts';
-import { countOf } from '../lib/count-text.ts';
-import type { Log } from '../lib/log.ts';
-import { Problem, toProblem } from '../lib/problem.ts';
-import type { StateLocation } from '../state/engine/state-database.ts';
-import type { SyncListener } from './hand-over/listener.ts';
-import { logProblems } from './log-problems.ts';
+import type { Config } from '../../config/config.ts';
+import type { Runtime } from '../../daemon/compose.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import type { Monitoring } from '../../daemon/monitoring.ts';
+import { countOf } from '../../lib/count-text.ts';
+import type { Log } from '../../lib/log.ts';
+import { Problem, toProblem } from '../../lib/problem.ts';
+import type { StateLocation } from '../../state/engine/state-database.ts';
+import type { SyncListener } from '../hand-over/listener.ts';
+import { logProblems } from '../output/log-problems.ts';
 
 /** A running daemon, and the config that the daemon started with. */
 export interface Reloading {
@@ -81,8 +81,8 @@ async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void
 /** Also reports internal errors to the user who requested the reload. */
 async function answerFault({ runtime, daemon }: Reloading, error: unknown): Promise<void> {
   const [{ recordedFault }, { newestRequest, answerReload }] = await Promise.all([
-    import('../daemon/config/config-record.ts'),
-    import('../daemon/config/reload-answer.ts'),
+    import('../../daemon/config/config-record.ts'),
+    import('../../daemon/config/reload-answer.ts'),
   ]);
   const fault = recordedFault(toProblem(error, { code: 'RELOAD_THREW', family: 'bug' }));
   const asked = await newestRequest(runtime.store);
@@ -100,10 +100,10 @@ async function reload(
     { newestRequest, answerReload },
     { termsOf },
   ] = await Promise.all([
-    import('../config/load.ts'),
-    import('../daemon/config/config-record.ts'),
-    import('../daemon/config/reload-answer.ts'),
-    import('./hand-over/config-terms.ts'),
+    import('../../config/load.ts'),
+    import('../../daemon/config/config-record.ts'),
+    import('../../daemon/config/reload-answer.ts'),
+    import('../hand-over/config-terms.ts'),
   ]);
   const asked = await newestRequest(runtime.store);
   const note = await noteOf(file);
@@ -128,7 +128,7 @@ async function reload(
   const next = loaded.config;
   if (loaded.problems.length > 0 || next === undefined) return refuse(loaded.problems);
   if (!isDeepStrictEqual(locationOf(next), locationOf(config))) {
-    const { stateText } = await import('./state-location.ts');
+    const { stateText } = await import('../state-location.ts');
     log.error('the state cannot be moved while the daemon is running; restart the daemon', {
       now: stateText(config),
       asked: stateText(next),

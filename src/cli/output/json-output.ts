@@ -1,5 +1,5 @@
-import { advised } from '../lib/advice.ts';
-import type { Problem } from '../lib/problem.ts';
+import { advised } from '../../lib/advice.ts';
+import type { Problem } from '../../lib/problem.ts';
 
 /**
  * Converts a value to JSON. In fields whose names end in `at`, `as_of`, `until` or `since`, epoch milliseconds become

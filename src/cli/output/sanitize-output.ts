@@ -1,5 +1,5 @@
-import { advised, advisedJson } from '../lib/advice.ts';
-import { redact } from '../lib/redact.ts';
+import { advised, advisedJson } from '../../lib/advice.ts';
+import { redact } from '../../lib/redact.ts';
 
 /**
  * Sanitizes Sluice's own text or JSON before it's printed: adds flags to suggested commands and redacts secrets. Don't

@@ -1,8 +1,8 @@
-import { Problem } from '../lib/problem.ts';
-import { pastAttempts, spanOf } from '../state/runs/past-attempts.ts';
-import { warningsOf } from '../state/runs/runs.ts';
-import type { Store } from '../state/store.ts';
-import type { OutboxRow, RunRow } from '../state/tables.ts';
+import { Problem } from '../../lib/problem.ts';
+import { pastAttempts, spanOf } from '../../state/runs/past-attempts.ts';
+import { warningsOf } from '../../state/runs/runs.ts';
+import type { Store } from '../../state/store.ts';
+import type { OutboxRow, RunRow } from '../../state/tables.ts';
 import { bytesText, countOf, durationText, instantText } from './format.ts';
 import { printable } from './table.ts';
 

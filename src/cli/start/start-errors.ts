@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config } from '../config/config.ts';
-import type { Runtime } from '../daemon/compose.ts';
-import { exponentialMs } from '../lib/backoff.ts';
-import { countOf } from '../lib/count-text.ts';
-import { Problem } from '../lib/problem.ts';
-import { showProblems } from './config-file.ts';
-import type { Reloading, Reloads } from './reloads.ts';
+import type { Config } from '../../config/config.ts';
+import type { Runtime } from '../../daemon/compose.ts';
+import { exponentialMs } from '../../lib/backoff.ts';
+import { countOf } from '../../lib/count-text.ts';
+import { Problem } from '../../lib/problem.ts';
+import { showProblems } from '../config-file.ts';
+import type { Reloading, Reloads } from '../reload/reloads.ts';
 
 const pauses = { firstMs: 1000, maxMs: 10 * 60_000 };
 
@@ -24,7 +24,7 @@ export function failOnConfigErrors({ onStartError, file }: Config, problems: rea
 /** Throws if an unresponsive source or a login without a token must prevent the daemon from starting. */
 export async function failOnSilentSources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<void> {
   if (config.onStartError !== 'fail') return;
-  const { trySources } = await import('../daemon/checks/try-connections.ts');
+  const { trySources } = await import('../../daemon/checks/try-connections.ts');
   const looks = await trySources(config, runtime, signal);
   const problems = looks.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
   if (problems.length === 0) return;
@@ -43,7 +43,7 @@ export async function failOnSilentSources(config: Config, runtime: Runtime, sign
  * Whenever the unchanged file loads with fewer errors, activates the result.
  */
 export async function retryConfig(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
-  const { reloadImproved } = await import('./reload-improved.ts');
+  const { reloadImproved } = await import('../reload/reload-improved.ts');
   let isOver = false;
   for (let tries = 0; !isOver && !signal.aborted; tries++) {
     await pause(exponentialMs(tries, pauses), undefined, { signal, ref: false }).catch(() => undefined);

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Catalog, openCatalog } from '../config/catalog/catalog.ts';
-import { connectorPage } from '../config/docs/connector-page.ts';
-import { configSchema } from '../config/docs/json-schema.ts';
-import { configReference } from '../config/docs/reference.ts';
-import { logPage } from '../daemon/logs/page.ts';
-import { formats } from '../formats/index.ts';
-import { type SchemaEntry, schemaHash } from '../lib/sqlite-shape.ts';
-import { collectResources } from '../service/collect.ts';
-import { withBehaviourTable } from '../service/openapi/behaviour-table.ts';
-import { newestSchema as serviceSchema } from '../service/store/migrate.ts';
-import { newestSchema as stateSchema } from '../state/engine/sqlite-schema.ts';
-import { transforms } from '../transforms/index.ts';
+import { type Catalog, openCatalog } from '../../config/catalog/catalog.ts';
+import { connectorPage } from '../../config/docs/connector-page.ts';
+import { configSchema } from '../../config/docs/json-schema.ts';
+import { configReference } from '../../config/docs/reference.ts';
+import { logPage } from '../../daemon/logs/page.ts';
+import { formats } from '../../formats/index.ts';
+import { type SchemaEntry, schemaHash } from '../../lib/sqlite-shape.ts';
+import { collectResources } from '../../service/collect.ts';
+import { withBehaviourTable } from '../../service/openapi/behaviour-table.ts';
+import { newestSchema as serviceSchema } from '../../service/store/migrate.ts';
+import { newestSchema as stateSchema } from '../../state/engine/sqlite-schema.ts';
+import { transforms } from '../../transforms/index.ts';
 
 export const pagesFolder = 'docs/connectors';
 
