@@ -65,6 +65,8 @@ export class Election {
     } catch (error) {
       await this.#lease.release();
       this.#lease = undefined;
+      // Otherwise, this process would take the lease away again and again from one that can plan.
+      await lock.close();
       throw error;
     }
   }
