@@ -73,7 +73,7 @@ async function closeDead({ runs, retries, leases, processSettings }: Repositorie
   const interrupted = await runs.interruptOrphans();
   await retries.giveUpOrphans();
   await leases.removeDead();
-  await processSettings.removeDead();
+  await processSettings.removeGone();
   return interrupted;
 }
 

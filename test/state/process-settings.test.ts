@@ -37,9 +37,31 @@ it("a process's settings are deleted when it stops or has died, and no others", 
   population.dead.add('["a"]');
   expect((await b.processSettings.all('config')).map(({ owner }) => owner)).toEqual(['["b"]']);
   expect(await b.processSettings.find('config', '["a"]')).toBe('x');
-  await b.processSettings.removeDead();
+  await b.processSettings.removeGone();
   expect(await b.processSettings.find('config', '["a"]')).toBeUndefined();
   expect(await b.processSettings.find('config', '["b"]')).toBe('x');
   await b.processSettings.forget();
   expect((await b.settings.below('')).map(({ name }) => name)).toEqual(['processes']);
+});
+
+it('a process that was silent keeps its settings for an hour, because it may still be alive', async () => {
+  const [folder, clock] = [newFolder(), new SteppingClock()];
+  const open = (self: string) => {
+    const stateOf = (owner: string) => (owner === self ? 'alive' : 'unknown');
+    return newStore({ folder, clock, processes: { self, boot: 'boot-1', stateOf, sharesBoot: () => true } });
+  };
+  const [a, b] = [await open('["a"]'), await open('["b"]')];
+  await a.heartbeats.beat();
+  await a.processSettings.set('config', 'of a');
+  for (const ms of [200_000, 3_300_000]) {
+    clock.advance(ms);
+    await b.processSettings.removeGone();
+    await (await open('["c"]')).heartbeats.beat();
+    expect(await b.processSettings.all('config'), 'it counts as dead').toEqual([]);
+  }
+  await a.heartbeats.beat();
+  expect(await b.processSettings.all('config')).toEqual([{ owner: '["a"]', value: 'of a' }]);
+  clock.advance(3_700_000);
+  await b.processSettings.removeGone();
+  expect(await b.processSettings.find('config', '["a"]')).toBeUndefined();
 });

@@ -29,13 +29,19 @@ interface Recorded {
  */
 const newcomerFactor = 5;
 
+/**
+ * A silent process on another machine is forgotten only after this time, in milliseconds. It may still be alive, and
+ * needs what it has recorded about itself if it can reach the state again.
+ */
+const forgetMs = 3_600_000;
+
 const recorded = new WeakMap<Processes, Recorded>();
 
 /** Stores the last heartbeat of each process that holds a lease or a slot. */
 export class ProcessHeartbeats extends Repository {
   /**
-   * Records that this process is alive. Only the first call inserts a row. It also deletes the rows of dead processes,
-   * so the table has only as many rows as there are live processes. On a server, this method uses no transaction of its
+   * Records that this process is alive. Only the first call inserts a row. It also deletes the rows of processes that
+   * are gone, so the table stays small. On a server, this method uses no transaction of its
    * caller, because all of the process's transactions would then wait for its one row.
    */
   async beat(): Promise<void> {
@@ -59,7 +65,7 @@ export class ProcessHeartbeats extends Repository {
     if (known.length > 0) return;
     await inTransactionOn(this.context, [], async (inside) => {
       await insert(inside.db, values);
-      await new ProcessHeartbeats(inside).#removeDead();
+      await new ProcessHeartbeats(inside).#removeGone();
     });
   }
 
@@ -76,6 +82,15 @@ export class ProcessHeartbeats extends Repository {
     if (row === undefined) return true;
     const silenceMs = this.#silence(owner, row);
     return silenceMs > this.#maxSilenceMs && this.#hasListened(silenceMs);
+  }
+
+  /** Returns whether the process has ended. Unlike {@link isDead}, waits much longer for a process on another machine. */
+  async isGone(owner: string): Promise<boolean> {
+    const { db, processes } = this.context;
+    const fate = processes.stateOf(owner);
+    if (fate !== 'unknown') return fate === 'dead';
+    const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
+    return row === undefined || (this.#silence(owner, row) > forgetMs && (await this.isDead(owner)));
   }
 
   get #maxGapMs(): number {
@@ -111,10 +126,10 @@ export class ProcessHeartbeats extends Repository {
     return row?.wall_ms;
   }
 
-  async #removeDead(): Promise<void> {
+  async #removeGone(): Promise<void> {
     const { db } = this.context;
     for (const { owner } of await db.selectFrom('heartbeats').select('owner').orderBy('owner').execute()) {
-      if (await this.isDead(owner)) await db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
+      if (await this.isGone(owner)) await db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
     }
   }
 

@@ -37,11 +37,11 @@ export class ProcessSettings extends Repository {
     await inTransaction(this.context, (inside) => deleteOf(inside, (owner) => owner === inside.processes.self));
   }
 
-  /** Deletes the values of dead processes. */
-  async removeDead(): Promise<void> {
+  /** Deletes the values of processes that have ended. */
+  async removeGone(): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       const heartbeats = new ProcessHeartbeats(inside);
-      await deleteOf(inside, (owner) => heartbeats.isDead(owner));
+      await deleteOf(inside, (owner) => heartbeats.isGone(owner));
     });
   }
 }
