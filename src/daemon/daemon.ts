@@ -8,6 +8,7 @@ import { followAccounts, openGateway, openLogins, type Runtime } from './compose
 import { ActiveConfig } from './config/active-config.ts';
 import { FiringLoop } from './firing/firing-loop.ts';
 import type { Ticking } from './firing/scheduler.ts';
+import { endFormerRuns } from './fleet/dead-runs.ts';
 import { Fleet, type FleetSettings, type PlannerTerm } from './fleet/fleet.ts';
 import { startHistoryPruning } from './history-pruning.ts';
 import { recoverInterrupted } from './run/recover-interrupted.ts';
@@ -169,6 +170,7 @@ export class Daemon {
   async #plan(term: PlannerTerm): Promise<void> {
     if (term.signal.aborted) return;
     // Recovers whatever the previous planner left incomplete.
+    await endFormerRuns({ store: this.#runtime.store, lease: term.lease });
     const { suspects } = await recover(this.#runtime.store);
     for (const job of suspects) this.#runtime.healed.suspects.add(job);
     const firings = this.#firingLoop(term);

@@ -283,7 +283,10 @@ export class FiringLoop {
     const { store } = this.#runtime;
     if (state === 'stopped' && this.#stop.aborted) {
       const isWaiting = (await store.retries.find(firing.job.name))?.run === run;
-      if (!isWaiting) await this.#scheduler.defer(firing, store);
+      const row = run === undefined ? undefined : await store.runs.find(run);
+      // Another planner has interrupted the run, and fires the firing again.
+      const isTakenOver = row?.code === 'RUN_INTERRUPTED';
+      if (!isWaiting && !isTakenOver) await this.#scheduler.defer(firing, store);
     }
     if (firing.attempt !== undefined) return;
     if (state === 'busy') this.#skip(firing, 'a sync or another process is running this job');

@@ -1,7 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
 import { jobLock } from '../../state/engine/lock-keys.ts';
-import type { TakenRun } from '../../state/runs/fleet-runs.ts';
+import type { Lease } from '../../state/processes/leases.ts';
+import type { FleetRuns, TakenRun } from '../../state/runs/fleet-runs.ts';
 import type { Repositories, Store } from '../../state/store.ts';
 import type { FleetRunRow, RunRow } from '../../state/tables.ts';
 import { outcomeOfRow, outcomeText } from './stored-outcome.ts';
@@ -43,6 +44,17 @@ export async function takeDeadRuns({ store }: DeadRunsOptions): Promise<DeadRun[
   });
 }
 
+/**
+ * Ends the runs that an earlier planner ran by itself, so that their firings fire again, and takes their jobs away from
+ * it. Call this when a process begins to plan: the earlier planner may be dead, but other processes can't know yet.
+ */
+export async function endFormerRuns({ store, lease }: { readonly store: Store; readonly lease: Lease }): Promise<void> {
+  await store.transaction(async ({ leases, runs }) => {
+    await leases.assertHeld(lease);
+    for (const { job, owner } of await runs.interruptUnqueued()) await leases.revoke(jobLock(job), owner);
+  });
+}
+
 /** Returns true if the run is begun again. */
 async function settle(parts: Repositories, taken: TakenRun): Promise<boolean> {
   const { fleetRuns, runs, retries } = parts;
@@ -53,10 +65,18 @@ async function settle(parts: Repositories, taken: TakenRun): Promise<boolean> {
     return false;
   }
   if (run.state === 'running') await runs.finish(run.id, { state: 'interrupted', problem: died });
-  const deaths = taken.deaths + 1;
-  if (deaths < maxDeaths && taken.cancelled === 0) return fleetRuns.giveBack(taken, { deaths, attempt: null });
+  if (await beginAgain(fleetRuns, taken)) return true;
   await fleetRuns.end(taken, outcomeText(interrupted(taken, run)));
   return false;
+}
+
+/**
+ * Makes an interrupted run wait for another process. Returns false if it's over, because it was canceled or its
+ * processes keep dying.
+ */
+export async function beginAgain(fleetRuns: FleetRuns, taken: TakenRun): Promise<boolean> {
+  const deaths = taken.deaths + 1;
+  return deaths < maxDeaths && taken.cancelled === 0 && fleetRuns.giveBack(taken, { deaths, attempt: null });
 }
 
 const died = { code: 'RUN_INTERRUPTED', message: 'The process ended during the run' };

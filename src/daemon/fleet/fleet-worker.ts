@@ -9,6 +9,8 @@ import { cancelled } from '../firing/run-queue.ts';
 import { type Attempt, attemptOf } from '../retry/attempt.ts';
 import { runJob } from '../run/run-job.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
+import { BusyRuns } from './busy-runs.ts';
+import { beginAgain } from './dead-runs.ts';
 import { Poll } from './poll.ts';
 import { outcomeText } from './stored-outcome.ts';
 
@@ -46,6 +48,7 @@ export class FleetWorker {
   readonly #running = new Map<string, RunInProgress>();
   /** Jobs that aren't in this process's config, such as because a variable is missing on this machine. */
   readonly #unknown = new Set<string>();
+  readonly #busy: BusyRuns;
   readonly #poll: Poll;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #connectedSince: number | undefined;
@@ -54,6 +57,7 @@ export class FleetWorker {
   constructor(options: FleetWorkerOptions) {
     const { runtime, fault, stop } = options;
     this.#options = options;
+    this.#busy = new BusyRuns(runtime.clock);
     this.#poll = new Poll({
       ...{ clock: runtime.clock, everyMs: lookMs, stop },
       look: () => this.#look(),
@@ -108,7 +112,8 @@ export class FleetWorker {
     if (free <= 0) return;
     // A run that this process has lost may still be in progress here. Until it has ended, its job would be busy.
     const running = [...this.#running.values()].map(({ job }) => job);
-    for (const taken of await runtime.store.fleetRuns.take(config(), free, [...this.#unknown, ...running])) {
+    const except = [...this.#unknown, ...running, ...this.#busy.resting()];
+    for (const taken of await runtime.store.fleetRuns.take(config(), free, except)) {
       const job = this.#options.active().config.jobs.get(taken.job);
       if (job === undefined || stop.aborted) {
         this.#unknown.add(taken.job);
@@ -147,6 +152,7 @@ export class FleetWorker {
     const outcome = await now.follow(run);
     if (outcome.state === 'owed') active().nudge();
     if (outcome.state === 'stopped' && stop.aborted && !cancel.aborted) await this.#giveBack(taken, outcome);
+    else if (outcome.state === 'busy' && this.#busy.isToWait(taken)) await this.#putBack(taken);
     else await this.#end(taken, outcome);
     ended();
   }
@@ -177,10 +183,21 @@ export class FleetWorker {
     });
   }
 
+  /** Lets a run wait that couldn't begin. */
+  async #putBack(taken: TakenRun): Promise<void> {
+    const { store } = this.#options.runtime;
+    await store.settle(`fleet run ${taken.token}`, ({ fleetRuns }) => fleetRuns.giveBack(taken, taken));
+  }
+
   async #end(taken: TakenRun, outcome: RunOutcome): Promise<void> {
     const { store } = this.#options.runtime;
     const text = outcomeText(outcome);
-    await store.settle(`fleet run ${taken.token}`, ({ fleetRuns }) => fleetRuns.end(taken, text));
+    await store.settle(`fleet run ${taken.token}`, async ({ fleetRuns, runs }) => {
+      const row = outcome.run === undefined ? undefined : await runs.find(outcome.run);
+      // A process that has just started may have considered this one dead, without the planner's knowledge.
+      const wasInterrupted = outcome.state === 'failed' && row?.state === 'interrupted';
+      if (!wasInterrupted || !(await beginAgain(fleetRuns, taken))) await fleetRuns.end(taken, text);
+    });
   }
 
   /** Stops runs that were canceled or lost, and reports runs that this process can't take because of its config. */

@@ -190,6 +190,19 @@ export class Runs extends Repository {
     });
   }
 
+  /**
+   * Records the scheduled runs that aren't in the fleet's queue as interrupted. Returns these runs. Only a planner has
+   * such runs, so a process that begins to plan knows without waiting that its predecessor no longer has them.
+   */
+  async interruptUnqueued(): Promise<RunRow[]> {
+    return inTransaction(this.context, async (inside) => {
+      const queued = new Set((await inside.db.selectFrom('fleet_runs').select('run').execute()).map(({ run }) => run));
+      const unqueued = (await running(inside)).filter(({ id, origin }) => origin === 'schedule' && !queued.has(id));
+      for (const { id } of unqueued) await new Runs(inside).finish(id, { state: 'interrupted', problem: died });
+      return unqueued;
+    });
+  }
+
   /** Deletes all runs except the newest `keep` runs (see {@link forgetRuns}). */
   async prune(keep: number): Promise<void> {
     await forgetRuns(this.context, keep);

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { ActiveConfig } from '../../../src/daemon/config/active-config.ts';
 import { FleetWorker } from '../../../src/daemon/fleet/fleet-worker.ts';
@@ -93,6 +93,60 @@ describe("a fleet's worker", () => {
     const [outcome] = await ended();
     expect(outcome).toMatchObject({ state: 'owed', run: expect.not.stringContaining(lost!.run!) });
     expect(await store.outbox.inState('owed')).toMatchObject([{ run: outcome!.run }]);
+  });
+
+  it('waits for a job that another process still holds, and runs it when it is free', async () => {
+    const { worker, source, open, plan, ended, store, clock } = await openWorker();
+    open('rows');
+    const lease = (await store.leases.take('job:job0'))!;
+    const id = await plan('job0');
+    const tries = vi.spyOn(store.leases, 'take');
+    await until('two tries', () => {
+      clock.advance(500);
+      worker.nudge();
+      return tries.mock.calls.filter(([name]) => name === 'job:job0').length >= 2;
+    });
+    await lease.release();
+    await until('the run to end', async () => {
+      clock.advance(500);
+      worker.nudge();
+      return (await ended()).length === 1;
+    });
+    expect(await ended()).toMatchObject([{ state: 'owed', job: 'job0' }]);
+    expect(await store.fleetRuns.all()).toMatchObject([{ id, deaths: 0 }]);
+    expect(source.asked).toBe(1);
+  });
+
+  it('ends a run whose job stays busy', async () => {
+    const { worker, source, plan, ended, store, clock } = await openWorker();
+    await store.leases.take('job:job0');
+    await plan('job0');
+    await until('the run to end', async () => {
+      clock.advance(1_000);
+      worker.nudge();
+      return (await ended()).length === 1;
+    });
+    expect(await ended()).toMatchObject([{ state: 'busy', job: 'job0' }]);
+    expect(source.asked).toBe(0);
+  });
+
+  it('begins a run again once if a process interrupted it without the knowledge of the planner', async () => {
+    const { source, open, plan, ended, store } = await openWorker();
+    await plan('job0');
+    const interrupt = async (times: number) => {
+      await until('the run to read its source', () => source.asked === times && source.open === 1);
+      const [taken] = await store.fleetRuns.taken();
+      await store.runs.finish(taken!.run!, {
+        state: 'interrupted',
+        problem: { code: 'RUN_INTERRUPTED', message: 'x' },
+      });
+    };
+    await interrupt(1);
+    open('rows');
+    await until('the run to end', async () => (await ended()).length === 1);
+    expect(await ended()).toMatchObject([{ state: 'owed', job: 'job0' }]);
+    expect(await store.fleetRuns.all()).toMatchObject([{ deaths: 1 }]);
+    expect(source.asked).toBe(2);
   });
 
   it('gives its runs back when its process stops', async () => {

@@ -5,9 +5,10 @@ import { FiringLoop } from '../../../src/daemon/firing/firing-loop.ts';
 import { FleetQueue } from '../../../src/daemon/fleet/fleet-queue.ts';
 import { outcomeText } from '../../../src/daemon/fleet/stored-outcome.ts';
 import { Problem } from '../../../src/lib/problem.ts';
+import { scheduleKey } from '../../../src/schedule/schedule.ts';
 import { ShiftedClock } from '../../clocks.ts';
 import { makeFolder, until } from '../../journey/process.ts';
-import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
+import { configOf, destinationOf, gate, jobOf, Source } from '../rig.ts';
 
 /** A clock on which waits are short, so that the test doesn't have to wait until the state is checked. */
 class HastyClock extends ShiftedClock {
@@ -15,48 +16,78 @@ class HastyClock extends ShiftedClock {
     new ShiftedClock().sleep(Math.min(milliseconds, 20), signal);
 }
 
-it("a run that couldn't begin without the state is queued again, also if another planner had queued it", async () => {
+/** The state of a planner with one job. `plan` starts planning. */
+async function openPlanner() {
   const destination = destinationOf('http://127.0.0.1:9');
-  const job = jobOf({ name: 'orders', destination, instance: 'i', source: new Source() });
+  const source = new Source();
+  source.says = gate().says;
+  const job = jobOf({ name: 'orders', destination, instance: 'i', source });
   const config = configOf(await makeFolder(), [job]);
   const runtime = await composeRuntime({ config, clock: new HastyClock() });
   const { store, clock, gateway, logins } = runtime;
+  const stop = new AbortController();
+  const faults: unknown[] = [];
+  onTestFinished(() => runtime.close());
+  const plan = async () => {
+    const lease = (await store.leases.take('daemon'))!;
+    const queue = new FleetQueue({
+      ...{ store, clock, lease, stop: stop.signal },
+      config: () => 'c1',
+      queued: () => undefined,
+      isConnected: () => true,
+      dead: () => undefined,
+      failed: (error) => faults.push(error),
+    });
+    const active = new ActiveConfig({ config, gateway, logins });
+    const loop = new FiringLoop({
+      ...{ runtime, timer: undefined, stop: stop.signal, fleet: { queue, lease } },
+      active: () => active,
+      fault: (message, error) => faults.push([message, error]),
+    });
+    const end = async () => {
+      loop.stop();
+      stop.abort();
+      await loop.idle();
+      await active.pause();
+    };
+    onTestFinished(end);
+    await loop.load(config);
+    loop.start();
+    return { end };
+  };
+  return { runtime, store, source, job, plan, faults };
+}
+
+it("a run that couldn't begin without the state is queued again, also if another planner had queued it", async () => {
+  const { store, plan, faults } = await openPlanner();
   const row = { logical_at: null, attempt: null, next_firing: null, urgency: 0, config_sha256: 'c1' };
   await store.fleetRuns.add({ job: 'orders', fired_at: 1, ...row });
   const [lost] = await store.fleetRuns.take('c1', 1);
   const problem = new Problem({ code: 'STATE_UNREACHABLE', family: 'try_later', message: 'Cannot reach the state' });
   const nothing = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
   await store.fleetRuns.end(lost!, outcomeText({ ...nothing, state: 'failed', job: 'orders', problem }));
-
-  const stop = new AbortController();
-  const faults: unknown[] = [];
-  const lease = (await store.leases.take('daemon'))!;
-  const queue = new FleetQueue({
-    ...{ store, clock, lease, stop: stop.signal },
-    config: () => 'c1',
-    queued: () => undefined,
-    isConnected: () => true,
-    dead: () => undefined,
-    failed: (error) => faults.push(error),
-  });
-  const active = new ActiveConfig({ config, gateway, logins });
-  const loop = new FiringLoop({
-    ...{ runtime, timer: undefined, stop: stop.signal, fleet: { queue, lease } },
-    active: () => active,
-    fault: (message, error) => faults.push([message, error]),
-  });
-  onTestFinished(async () => {
-    loop.stop();
-    stop.abort();
-    await loop.idle();
-    await active.pause();
-    await runtime.close();
-  });
-  await loop.load(config);
-  loop.start();
+  await plan();
   await until('the firing to be queued again', async () =>
     (await store.fleetRuns.all()).some(({ id, outcome }) => id !== lost!.id && outcome === null),
   );
   expect(await store.fleetRuns.all()).toMatchObject([{ job: 'orders', fired_at: 1, owner: null }]);
   expect(faults).toEqual([]);
+});
+
+it.each([
+  ['fires again later if this process stops', false],
+  ["isn't fired again by this process if another planner has taken it over", true],
+])('a run outside of the queue %s', async (_, isTakenOver) => {
+  const { runtime, store, source, job, plan } = await openPlanner();
+  // Such a run isn't queued.
+  runtime.healed.suspects.add('orders');
+  const next_at = store.clock.now() - 1_000;
+  await store.schedules.set({ job: 'orders', schedule: scheduleKey(job.schedule!), next_at });
+  const { end } = await plan();
+  await until('the run to read its source', () => source.open === 1);
+  const [run] = await store.runs.underway();
+  if (isTakenOver) await store.runs.interruptUnqueued();
+  await end();
+  expect((await store.runs.find(run!.id))?.state).toBe('interrupted');
+  expect((await store.deferredFirings.earliest()).size).toBe(isTakenOver ? 0 : 1);
 });
