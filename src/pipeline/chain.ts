@@ -2,11 +2,13 @@ import type { TransformStep } from '../config/config.ts';
 import { Problem, type ProblemLocation } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
-import type { Prepared } from '../transforms/transform.ts';
+import type { Prepared, PreparedExpansion } from '../transforms/transform.ts';
 
 interface Step {
-  readonly prepared: Prepared;
+  readonly prepared: Prepared | PreparedExpansion;
   readonly where: ProblemLocation;
+  /** Number of rows that an expansion has produced. */
+  expanded: number;
 }
 
 /** A job's transforms in order, prepared for one run. */
@@ -21,7 +23,7 @@ export class Chain {
     for (const { transform, given } of transforms) {
       const where = { stage: `transform ${steps.length + 1} (${transform.id})` };
       const prepared = placed(where, () => transform.prepare(given, columns));
-      steps.push({ prepared, where });
+      steps.push({ prepared, where, expanded: 0 });
       columns = prepared.columns;
     }
     this.#steps = steps;
@@ -34,10 +36,10 @@ export class Chain {
   }
 
   /**
-   * Transforms one of the source's batches; `before` is the number of earlier rows in the run. Returns the remaining
-   * rows, or null.
+   * Transforms one of the source's batches; `before` is the number of earlier rows in the run. Yields the remaining
+   * rows, which can be several batches.
    */
-  apply(batch: Batch, before: number): Batch | null {
+  apply(batch: Batch, before: number): Iterable<Batch> {
     return this.#through(0, batch, before);
   }
 
@@ -45,21 +47,33 @@ export class Chain {
   *finish(): Iterable<Batch> {
     for (const [index, { prepared, where }] of this.#steps.entries()) {
       for (const held of placedEach(where, prepared.finish?.() ?? [])) {
-        const batch = this.#through(index + 1, held, 0);
-        if (batch !== null) yield batch;
+        yield* this.#through(index + 1, held, 0);
         if (this.#satisfiedAfter(index)) break;
       }
     }
   }
 
-  #through(from: number, batch: Batch, before: number): Batch | null {
+  *#through(from: number, batch: Batch, before: number): Iterable<Batch> {
     let current: Batch | null = batch;
     for (let index = from; current !== null && index < this.#steps.length; index++) {
       const { prepared, where } = this.#steps[index]!;
       const input: Batch = current;
+      if ('expand' in prepared) {
+        yield* this.#expanded(index, placedEach(where, prepared.expand(input, before)));
+        return;
+      }
       current = placed(where, () => prepared.apply(input, before));
     }
-    return current !== null && current.length > 0 ? current : null;
+    if (current !== null && current.length > 0) yield current;
+  }
+
+  *#expanded(index: number, batches: Iterable<Batch>): Iterable<Batch> {
+    const step = this.#steps[index]!;
+    for (const batch of batches) {
+      yield* this.#through(index + 1, batch, step.expanded);
+      step.expanded += batch.length;
+      if (this.#satisfiedAfter(index)) return;
+    }
   }
 
   #satisfiedAfter(index: number): boolean {

@@ -113,8 +113,7 @@ class RowStreamer {
         this.#finish(rows);
         return;
       }
-      const shaped = chain.apply(batch, before);
-      if (shaped !== null) await this.#encode(shaped, encoder);
+      for (const shaped of chain.apply(batch, before)) await this.#encode(shaped, encoder);
       this.#report();
     }
   }

@@ -2,19 +2,21 @@
 import m0 from './all/cast.ts';
 import m1 from './all/compute.ts';
 import m2 from './all/distinct.ts';
-import m3 from './all/filter.ts';
-import m4 from './all/limit.ts';
-import m5 from './all/rename.ts';
-import m6 from './all/select.ts';
-import m7 from './all/sort.ts';
+import m3 from './all/explode.ts';
+import m4 from './all/filter.ts';
+import m5 from './all/limit.ts';
+import m6 from './all/rename.ts';
+import m7 from './all/select.ts';
+import m8 from './all/sort.ts';
 
 export const all = {
   'cast': m0,
   'compute': m1,
   'distinct': m2,
-  'filter': m3,
-  'limit': m4,
-  'rename': m5,
-  'select': m6,
-  'sort': m7,
+  'explode': m3,
+  'filter': m4,
+  'limit': m5,
+  'rename': m6,
+  'select': m7,
+  'sort': m8,
 };

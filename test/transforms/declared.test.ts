@@ -24,6 +24,9 @@ describe("a transform's schema", () => {
     ['limit', 0],
     ['distinct', null],
     ['distinct', { columns: ['a'] }],
+    ['explode', 'a'],
+    ['explode', { column: 'a', columns: { b: '[0]' }, header_from: 'first_item', empty: 'drop' }],
+    ['explode', { column: 'a', columns: { b: 'b' }, header_from: { column: 'c', path: 'name' } }],
   ])('%s accepts %j', (id, given) => {
     expect(accepts(id, given)).toBe(true);
   });
@@ -41,6 +44,9 @@ describe("a transform's schema", () => {
     ['limit', -1],
     ['limit', 1.5],
     ['distinct', { column: ['a'] }],
+    ['explode', { columns: { b: 'b' } }],
+    ['explode', { column: 'a', columns: {} }],
+    ['explode', { column: 'a', header_from: 'c' }],
   ])('%s rejects %j', (id, given) => {
     expect(accepts(id, given)).toBe(false);
   });
@@ -54,6 +60,7 @@ describe("a transform's schema", () => {
       amt: 'decimal',
       paid_on: 'text',
       customer: 'text',
+      lines: 'json',
     });
     for (const { id, schema } of transforms) {
       const [example] = schema.examples as [unknown];

@@ -3,7 +3,7 @@ import { Problem } from '../../src/lib/problem.ts';
 import { type Batch, type ByteCells, batchText, type Value, valueText } from '../../src/sdk/batch.ts';
 import type { Column, ColumnType } from '../../src/sdk/column.ts';
 import { transforms } from '../../src/transforms/index.ts';
-import type { Prepared, Transform } from '../../src/transforms/transform.ts';
+import type { Prepared, PreparedExpansion, Transform } from '../../src/transforms/transform.ts';
 
 export const columnsOf = (types: Readonly<Record<string, ColumnType>>): Column[] =>
   Object.entries(types).map(([name, type]) => ({ name, type }));
@@ -34,16 +34,16 @@ export function transformById(id: string): Transform {
 }
 
 export function prepare(id: string, given: unknown, columns: readonly Column[]): Prepared {
-  return transformById(id).prepare(given, columns);
+  return transformById(id).prepare(given, columns) as Prepared;
 }
 
 /** The text that a transform outputs for batches of these rows. */
-export function outcome(prepared: Prepared, ...batches: readonly Batch[]): (string | null)[][] {
+export function outcome(prepared: Prepared | PreparedExpansion, ...batches: readonly Batch[]): (string | null)[][] {
   const out: Batch[] = [];
   let before = 0;
   for (const batch of batches) {
-    const shaped = prepared.apply(batch, before);
-    if (shaped !== null) out.push(shaped);
+    const shaped = 'expand' in prepared ? prepared.expand(batch, before) : [prepared.apply(batch, before)];
+    for (const one of shaped) if (one !== null) out.push(one);
     before += batch.length;
   }
   out.push(...(prepared.finish?.() ?? []));

@@ -37,9 +37,10 @@ describe('the transforms', () => {
       sort: 'id',
       limit: 1,
       distinct: null,
+      explode: 'country',
     };
     for (const { id } of transforms) {
-      const batch = bytesBatch(columns, rows);
+      const batch = bytesBatch(columns, id === 'explode' ? [[1, '[2]', null]] : rows);
       const before = batchText(batch);
       outcome(prepare(id, given[id], columns), batch);
       expect(batchText(batch)).toEqual(before);
@@ -53,6 +54,8 @@ describe('the transforms', () => {
     ['cast', { contry: 'text' }],
     ['sort', 'contry'],
     ['distinct', { columns: ['contry'] }],
+    ['explode', 'contry'],
+    ['explode', { column: 'id', columns: { a: 'a' }, header_from: { column: 'contry' } }],
   ])('%s suggests the closest column', (id, given) => {
     expect(problemOf(() => prepare(id, given, columns))).toMatchObject({
       code: 'TRANSFORM_COLUMN_UNKNOWN',
