@@ -53,7 +53,8 @@ const connector = defineConnector({
     const { source: given, pattern: path, signal, log, login, logIn } = context;
     if (path === undefined) throw noPath();
     const client = await clientOf(context);
-    const asking = new RestClient({ source: given, client, login, logIn, zone: 'UTC', signal, log });
+    const once = { preview: { allowsAnyMethod: false } };
+    const asking = new RestClient({ source: given, client, login, logIn, zone: 'UTC', signal, log, ...once });
     try {
       return [await discoverPath({ asking, client, path })];
     } finally {
@@ -75,15 +76,17 @@ const connector = defineConnector({
       timezone,
       logicalAt,
       watermark,
+      preview,
     } = context;
     const client = await clientOf(context);
     const { alive = () => undefined, attemptFacts } = context;
     const orders = new ReportOrders(attemptFacts?.texts);
     const run = { zone: timezone ?? 'UTC', logicalAt: logicalAt ?? attemptFacts?.since, alive };
-    const asking = new RestClient({ source: given, client, login, logIn, signal, log, ...run });
+    const asking = new RestClient({ source: given, client, login, logIn, signal, log, preview, ...run });
     const spool = new PageSpool(scratch, { maxBytes: given.max_answer_bytes, signal });
     try {
-      return await readPages({ asking, client, query: asked, spool, log, warn, alive, watermark, signal, orders });
+      const pages = { asking, client, query: asked, spool, log, warn, alive, watermark, signal, orders, preview };
+      return await readPages(pages);
     } finally {
       await asking.end();
       await spool.close();
@@ -126,8 +129,8 @@ async function readAuthority(path: string): Promise<string> {
 
 async function greet(client: HttpClient, url: URL, context: SourceContext<typeof source>): Promise<string> {
   const { source: given, login, logIn, signal, log } = context;
-  const once = { ...given, retries: 0 };
-  const asking = new RestClient({ source: once, client, login, logIn, zone: 'UTC', signal, log });
+  const preview = { allowsAnyMethod: false };
+  const asking = new RestClient({ source: given, client, login, logIn, zone: 'UTC', signal, log, preview });
   const asked = withDefaults(query, {});
   try {
     return await asking.fetch(

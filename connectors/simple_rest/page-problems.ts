@@ -1,4 +1,4 @@
-import { type HttpResponse, httpProblem, Problem, type RunWarning, shownUrl } from '#sdk';
+import { type HttpResponse, httpProblem, Problem, shownUrl } from '#sdk';
 
 /** Error codes for a truncated document, and for a document in another format. */
 const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
@@ -44,17 +44,6 @@ export function laterPageProblem(error: unknown, number: number): unknown {
     next: 'if the server responds like this behind its last page, set the status as `stop_at` in `paging` (`stop_at: 404`), or set `total` or `pages`; no data was sent',
     cause,
   });
-}
-
-/** The warning if the last response refers to a next page that was not read. @param sign its location. */
-export function moreIsShown(sign: string, kind: string): RunWarning {
-  return {
-    code: 'REST_MORE_PAGES',
-    message: `The last response refers to a next page, at ${sign}, which was not read`,
-    next:
-      kind === 'none' ? 'set `paging` to read all pages' : 'check the paths of the next page and the total in `paging`',
-    incomplete: true,
-  };
 }
 
 /** The problem if something other than a list is at the path of the records. */

@@ -1,6 +1,8 @@
 import {
   type ConnectorLog,
+  checkPreviewMethod,
   type Extraction,
+  type FirstPage,
   type HttpClient,
   type HttpRequest,
   type HttpResponse,
@@ -8,6 +10,7 @@ import {
   Pager,
   type PageSpool,
   type Place,
+  type PreviewLimits,
   placeAmong,
   type RecordOptions,
   type RecordReader,
@@ -26,20 +29,13 @@ import { ruleFor, ruleProblem } from './answers.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import { discarded, type Fetched, type FetchedPage, type PageContent } from './fetched-page.ts';
 import { headerValue } from './header-value.ts';
+import { moreWarning, totalPlaces } from './more-pages.ts';
 import type { RestQuery } from './options.ts';
 import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf, soapFailure } from './page-answer.ts';
-import {
-  isPassing,
-  laterPageProblem,
-  moreIsShown,
-  noList,
-  pageMissing,
-  tooManyPages,
-  unreadable,
-} from './page-problems.ts';
+import { isPassing, laterPageProblem, noList, pageMissing, tooManyPages, unreadable } from './page-problems.ts';
 import { AskedBefore, laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
 import { pathFact, withPathOf } from './paths.ts';
-import { withReport } from './report.ts';
+import { methodsOf, withReport } from './report.ts';
 import type { RestClient } from './rest-client.ts';
 import { scopesOf } from './scopes.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
@@ -57,6 +53,8 @@ interface PagesOptions {
   readonly signal: AbortSignal;
   /** Reports that were started, by this attempt or an earlier one. */
   readonly orders: ReportOrders;
+  /** Set to request only the first page. */
+  readonly preview: PreviewLimits | undefined;
 }
 
 /**
@@ -64,7 +62,8 @@ interface PagesOptions {
  * reported total changes between pages, records may have moved to other pages, so all pages are fetched a second time.
  */
 export async function readPages(given: PagesOptions): Promise<Extraction> {
-  const { spool, log } = given;
+  const { spool, log, preview, query } = given;
+  for (const method of methodsOf(query)) checkPreviewMethod(preview, method);
   const init = { ...given, query: withPathOf(given.query) };
   return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
@@ -83,6 +82,7 @@ class PageRun {
   #isUnchanged = false;
   #settings: RecordOptions | undefined;
   #validators: string | undefined;
+  #firstPage: FirstPage | undefined;
 
   constructor(init: PagesOptions) {
     this.#init = init;
@@ -102,7 +102,10 @@ class PageRun {
   static async read(init: PagesOptions): Promise<PageRun> {
     const run = new PageRun(init);
     try {
-      for (const scope of scopesOf(init.query, init.asking.scope)) await run.#readScope(scope);
+      for (const scope of scopesOf(init.query, init.asking.scope)) {
+        await run.#readScope(scope);
+        if (init.preview !== undefined) break;
+      }
     } catch (error) {
       run.problem = error;
     }
@@ -141,6 +144,10 @@ class PageRun {
       const { page, content } = fetched;
       const { records } = content;
       turn = this.#turnAfter(page, content, pager);
+      if (this.#init.preview !== undefined) {
+        this.#firstPage = { records, hasNext: turn !== undefined };
+        return;
+      }
       const isSame = this.#before?.spooled.sha256 === page.spooled.sha256;
       const isRepeated = isSame && (records > 0 || turn !== undefined);
       if (isRepeated && !(records > 0 && (await mayEqual(page.spooled, query)))) {
@@ -160,15 +167,18 @@ class PageRun {
   }
 
   #turnAfter({ answer }: FetchedPage, { records, valueAt, nearby }: PageContent, pager: Pager): NextPage | undefined {
-    const { paging } = this.#init.query;
+    const { query, preview } = this.#init;
+    const { paging } = query;
     const link = [answer.headers.link ?? []].flat().join(', ');
     const body = Object.fromEntries(placesOf(paging).map((place) => [place, valueAt(place)]));
     const facts = { url: answer.url, status: answer.status, text: '', headers: { link }, body };
     const sign = signOfMore(valueAt, answer.headers);
     try {
       const turn = pager.next({ answer: facts, records, last: body, sign, nearby });
-      const isShown = sign !== undefined && (records > 0 || paging.kind === 'none');
-      if (turn === undefined && isShown) this.#warnings.push(moreIsShown(sign, paging.kind));
+      const { headers } = answer;
+      const ended = { valueAt, headers, records, kind: paging.kind, sign, isOnly: preview !== undefined };
+      const warning = turn === undefined ? moreWarning(ended) : undefined;
+      if (warning !== undefined) this.#warnings.push(warning);
       return turn;
     } finally {
       this.hasChanged ||= pager.hasChanged;
@@ -185,7 +195,7 @@ class PageRun {
     }
     // If the window is empty, no request was sent, so there is no reader yet.
     this.#reader ??= await recordReader({ ...query, format: query.format ?? 'json' });
-    const table = this.#reader.extraction();
+    const table = { ...this.#reader.extraction(), firstPage: this.#firstPage };
     return query.conditional ? { ...table, watermark: () => this.#validators } : table;
   }
 
@@ -242,12 +252,13 @@ class PageRun {
   }
 
   async #survey({ answer, spooled }: FetchedPage, scope: Scope): Promise<PageContent> {
-    const { query, log } = this.#init;
+    const { query, log, preview } = this.#init;
     const isPaged = query.paging.kind !== 'none';
     // The search needs a pass over the data, so larger responses aren't searched. A page is never that large.
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
+    const totals = preview === undefined || signs.length === 0 ? [] : totalPlaces;
     const inBody = this.#places.flatMap(({ text, from }) => (from === 'header' ? [] : [text]));
-    const ask = { count: isPaged, values: [...inBody, ...signs] };
+    const ask = { count: isPaged || preview !== undefined, values: [...inBody, ...signs, ...totals] };
     const input = { ...spooled.input, facts: { ...pathFact(query, scope), ...factsOf(query, answer) } };
     // From the second page on, an empty csv body is a page without records.
     const { format, encoding } = this.#settings!;

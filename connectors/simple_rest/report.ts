@@ -91,6 +91,12 @@ function withReportFacts({ job, ...scope }: Scope): Scope {
   return { ...scope, report: job } as Scope;
 }
 
+/** The methods of the requests that read a query's data. */
+export function methodsOf({ method, report }: Pick<RestQuery, 'method' | 'report'>): readonly string[] {
+  const calls = report === undefined ? [] : [report.start, report.poll];
+  return [method, ...calls.map((call) => queryOf(dataOf(call)).method)];
+}
+
 function queryOf({ path, method, headers, json, form }: RequestData): RequestQuery {
   const hasBody = json !== undefined || form !== undefined;
   const parameters = Object.entries(headers ?? {}).map(([name, value]) => ({

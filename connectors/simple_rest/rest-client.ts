@@ -12,6 +12,7 @@ import {
   logInByCall,
   Moment,
   type Pacer,
+  type PreviewLimits,
   pacerFor,
   type RequestData,
   rateLimitPauseMs,
@@ -44,6 +45,8 @@ export interface RestClientOptions {
   readonly log: ConnectorLog;
   /** Called from time to time during long waits. */
   readonly alive?: () => void;
+  /** Set to send each request and each login only once. */
+  readonly preview?: PreviewLimits | undefined;
 }
 
 /** Whether a response is read although it reports a failure. Throws a Problem if it means something else. */
@@ -94,10 +97,10 @@ export class RestClient {
     read: (answer: HttpResponse, sent: HttpRequest) => Promise<T>,
     { isRead = () => false, isRepeatable = true }: FetchOptions = {},
   ): Promise<T> {
-    const { source, signal, log, alive = () => undefined } = this.#options;
+    const { source, signal, log, preview, alive = () => undefined } = this.#options;
     const onPause = (problem: Error, milliseconds: number) =>
       log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
-    const retries = isRepeatable ? source.retries : 0;
+    const retries = isRepeatable && preview === undefined ? source.retries : 0;
     const attempt = async () => {
       const { sent, answer } = await this.#exchange(make, isRead);
       return read(answer, sent);
@@ -125,7 +128,7 @@ export class RestClient {
   async #send(sent: HttpRequest, isRead: IsRead): Promise<HttpResponse> {
     const { client } = this.#options;
     const answer = await this.#sendSigned(sent);
-    if (answer.status === 401 && (await this.#credentials.refused())) {
+    if (answer.status === 401 && (await this.#credentials.refused(this.#options))) {
       await answer.body.return(undefined);
       throw again;
     }

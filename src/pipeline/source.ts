@@ -10,6 +10,7 @@ import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
 import type { AttemptFacts, ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
+import type { PreviewLimits } from '../sdk/preview.ts';
 import { makeScratch } from './scratch.ts';
 import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
@@ -45,6 +46,8 @@ export interface SourceReaderOptions {
   readonly attemptFacts?: AttemptFacts;
   /** A range to read instead of new rows. */
   readonly range?: Range;
+  /** Set to read only the first page. */
+  readonly preview?: PreviewLimits;
   /** Disk budget for the run's folder. Default: no limit. */
   readonly room?: DiskSpace;
 }
@@ -109,7 +112,7 @@ export class SourceReader {
   }
 
   /** Properties of the rows to come. Empty until the source is open. */
-  get said(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain'> {
+  get said(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain' | 'firstPage'> {
     return this.#extraction ?? {};
   }
 
@@ -192,7 +195,8 @@ export class SourceReader {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, guard, logicalAt, watermark, range, attemptFacts } = this.#options;
+    const { extract, folder, scratch, log, login, guard } = this.#options;
+    const { logicalAt, watermark, range, attemptFacts, preview } = this.#options;
     const { connector, options } = extract.source;
     const alive = () => this.#stallTimer.refresh();
     const warn = (warning: RunWarning) => this.#warn(warning);
@@ -205,6 +209,7 @@ export class SourceReader {
       watermark,
       range,
       attemptFacts,
+      preview,
     };
     const open = (logIn: LogInContext) =>
       Promise.try(() =>

@@ -4,6 +4,7 @@ import type { Column } from './column.ts';
 import type { Dataset } from './dataset.ts';
 import type { OAuthDescription, TokenSource } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
+import type { FirstPage, PreviewLimits } from './preview.ts';
 
 /** Writes one line to the log: a constant message, with variable values in fields. Both are redacted. */
 export interface ConnectorLog {
@@ -110,6 +111,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
   readonly range?: Range;
   /** Memory shared by the run's attempts. Absent if there is only one attempt. */
   readonly attemptFacts?: AttemptFacts;
+  /**
+   * Set if a user wants to see what the query returns before its first run. Connectors that read pages then request only
+   * the first one, without retries, and use a login at most once.
+   */
+  readonly preview?: PreviewLimits;
 }
 
 /**
@@ -179,6 +185,8 @@ export interface Extraction {
    * the last batch.
    */
   readonly unchanged?: () => boolean;
+  /** For a preview, if the connector reads pages. */
+  readonly firstPage?: FirstPage;
   /**
    * Returns why rows may be duplicated, or undefined if they can't be. If rows may be duplicated, jobs that append rows
    * must not continue. Called once, after the last batch.

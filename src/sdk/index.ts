@@ -78,6 +78,7 @@ export {
 export { parsePath } from './places/path-syntax.ts';
 export { type Place, placeAmong, placeFault } from './places/place.ts';
 export { PlaceFinder } from './places/place-finder.ts';
+export { checkPreviewMethod, type FirstPage, type PreviewLimits } from './preview.ts';
 export { canonicalText } from './records/canonical.ts';
 export {
   changedFilesOptions,

@@ -1,27 +1,35 @@
 import { type Command, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
+import type { Loaded } from '../../config/load.ts';
 import type { ConnectionTest } from '../../daemon/checks/try-connections.ts';
-import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
+import { Problem, renderProblem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, showProblems, withoutSecretsFlag } from '../config-file.ts';
+import { chooseJobs, configFlag, showProblems, withoutSecretsFlag } from '../config-file.ts';
+import { columnLines } from '../discover/discovered-text.ts';
 import { exit, isBrokenInstallation } from '../exit.ts';
 import type { Tone } from '../output/paint.ts';
 import { sanitizeOutput } from '../output/sanitize-output.ts';
 import { renderTable } from '../output/table.ts';
+import { warningText } from '../output/warning-text.ts';
 import { onStop } from '../signals.ts';
 
 interface Flags {
   readonly config: string;
   readonly withoutSecrets?: true;
   readonly connect?: true;
+  readonly yes?: true;
   readonly json?: true;
 }
 
-async function run({ config: file, connect, json, withoutSecrets }: Flags): Promise<void> {
+async function run(names: readonly string[], flags: Flags): Promise<void> {
+  const { config: file, connect, json, withoutSecrets } = flags;
+  if (names.length > 0 && connect !== true) throw noConnect();
   const { checkConfig } = await import('../../config/check.ts');
-  const { config, problems, warnings, verdict } = await checkConfig(file, { withoutSecrets });
+  const { verdict, ...loaded } = await checkConfig(file, { withoutSecrets });
+  const { config, problems, warnings } = loaded;
   if (problems.length > 0) process.exitCode = exit.usage;
-  const looks = connect === true && config !== undefined ? await connectAll(config) : [];
+  const isTried = connect === true && config !== undefined;
+  const looks = isTried ? await connectAll({ ...loaded, config }, names, flags) : [];
   if (json === true) {
     const document = {
       file,
@@ -47,8 +55,20 @@ const plain = ({ code, message, where, seen, allowed, next }: Problem): object =
   next,
 });
 
-function connectionJson({ kind, name, message, problem }: ConnectionTest): object {
-  return { kind, name, ok: problem === undefined, message: problem === undefined ? message : sentenceOf(problem) };
+function connectionJson({ kind, name, message, problem, found }: ConnectionTest): object {
+  const told = {
+    kind,
+    name,
+    ok: problem === undefined,
+    message: problem === undefined ? message : sentenceOf(problem),
+  };
+  if (found === undefined) return told;
+  const columns = found.columns.map(({ name: column, type }) => ({ name: column, type }));
+  return { ...told, columns, first_page: firstPageJson(found), warnings: found.warnings };
+}
+
+function firstPageJson({ firstPage }: NonNullable<ConnectionTest['found']>): object | undefined {
+  return firstPage && { records: firstPage.records, has_next: firstPage.hasNext };
 }
 
 function sentenceOf({ code, message, next }: Problem): string {
@@ -60,11 +80,28 @@ function exitCodeOf(problems: readonly Problem[]): number {
   return problems.some(({ family }) => family === 'login') ? exit.refused : exit.failed;
 }
 
-async function connectAll(config: Config): Promise<readonly ConnectionTest[]> {
-  const { tryConnections } = await import('../../daemon/checks/try-connections.ts');
+function noConnect(): Problem {
+  return new Problem({
+    code: 'CLI_CHECK_JOBS',
+    family: 'config',
+    message: 'Jobs can be checked one by one only with --connect',
+    next: 'sluice check --connect JOB, or sluice check for the whole config',
+  });
+}
+
+async function connectAll(
+  loaded: Loaded & { config: Config },
+  names: readonly string[],
+  { yes }: Flags,
+): Promise<readonly ConnectionTest[]> {
+  const { tryConnections, tryQueries } = await import('../../daemon/checks/try-connections.ts');
+  const jobs = names.length === 0 ? [] : chooseJobs(loaded, names).jobs;
+  const { config } = loaded;
   const stop = onStop();
   try {
-    const looks = await tryConnections(config, stop.signal);
+    const { signal } = stop;
+    const queries = { jobs, preview: { allowsAnyMethod: yes === true }, signal };
+    const looks = jobs.length === 0 ? await tryConnections(config, signal) : await tryQueries(config, queries);
     const problems = looks.flatMap(({ problem }) => problem ?? []);
     if (problems.length > 0) process.exitCode ??= exitCodeOf(problems);
     return looks;
@@ -76,7 +113,7 @@ async function connectAll(config: Config): Promise<readonly ConnectionTest[]> {
   }
 }
 
-/** A table of results, followed by each problem in full. */
+/** A table of results, followed by the jobs' columns, and each warning and problem in full. */
 function textOf(looks: readonly ConnectionTest[]): string {
   const rows = looks.map(({ kind, name, message, problem }) =>
     problem === undefined ? [kind, name, 'yes', message] : [kind, name, 'NO', `${problem.code}, see below`],
@@ -85,7 +122,13 @@ function textOf(looks: readonly ConnectionTest[]): string {
   const columns = [{ title: 'kind' }, { title: 'name' }, { title: 'answers', tone }, { title: 'response' }];
   const table = renderTable(columns, rows, { widest: 120, paper: process.stdout });
   const problems = looks.flatMap(({ problem }) => (problem === undefined ? [] : [`\n${renderProblem(problem)}`]));
-  return [table, ...problems].join('\n');
+  return [table, ...looks.flatMap(foundTexts), ...problems].join('\n');
+}
+
+function foundTexts({ name, found }: ConnectionTest): string[] {
+  if (found === undefined) return [];
+  const columns = found.columns.length === 0 ? [] : [`\n${name} returns:\n${columnLines(found.columns).join('\n')}`];
+  return [...columns, ...found.warnings.map((warning) => `\n${warningText(warning, name)}`)];
 }
 
 export default {
@@ -99,18 +142,24 @@ export default {
     examples: [
       ['sluice check', 'without network requests'],
       ['sluice check --connect', 'also test sources and destinations'],
+      [
+        'sluice check --connect orders',
+        "the first page of a job's query: records, columns, and whether more pages follow",
+      ],
       ['sluice check --config ./sluice.yaml --json', 'another file, for scripts'],
     ],
   },
   register(program: Command): void {
     program
       .command('check')
+      .argument('[jobs...]', 'with --connect: check only what these jobs read')
       .description('Reports all errors in the config at once. Makes no network requests without --connect.')
       .option(...configFlag)
       .option(
         '--connect',
         'also test each source and destination (one request each), the columns of database queries, and the storage of payloads',
       )
+      .option('--yes', "with jobs: also send requests that aren't GET, which might change data or start a report")
       .addOption(new Option(...withoutSecretsFlag).conflicts('connect'))
       .option('--json', 'print JSON')
       .action(run);

@@ -36,14 +36,18 @@ function textOf({ name, kind, columns, key, cursors = [], notes = [], problem }:
   const head = printable(`${name} (${facts.join('; ')})`);
   if (problem !== undefined) return `${head}\n${renderProblem(problem)}`;
   if (columns === undefined) return `${head}\n  columns: known only after reading`;
+  const remarks = notes.map((note) => `  note: ${printable(note)}`);
+  return [head, ...columnLines(columns), ...remarks].join('\n');
+}
+
+/** One line per column, with its name and type. */
+export function columnLines(columns: NonNullable<Dataset['columns']>): string[] {
   const names = columns.map((column) => printable(column.name));
   const width = Math.max(...names.map(cellsOf));
-  const lines = columns.map(({ type, format }, c) => {
+  return columns.map(({ type, format }, c) => {
     const written = format === undefined ? '' : `  ${format}`;
-    return `  ${names[c]}${' '.repeat(width - cellsOf(names[c]!))}  ${printable(`${type}${written}`)}`;
+    return `  ${names[c]}${' '.repeat(width - cellsOf(names[c]!))}  ${printable(`${type}${written}`)}`.trimEnd();
   });
-  const remarks = notes.map((note) => `  note: ${printable(note)}`);
-  return [head, ...lines.map((line) => line.trimEnd()), ...remarks].join('\n');
 }
 
 /** The document that `discover --json` prints. */

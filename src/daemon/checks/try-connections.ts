@@ -1,11 +1,13 @@
 import PQueue from 'p-queue';
-import type { Config, Destination, Source } from '../../config/config.ts';
+import type { Config, Destination, Job, Source } from '../../config/config.ts';
 import { DestinationClient } from '../../delivery/client.ts';
-import { type Problem, toProblem } from '../../lib/problem.ts';
+import { Problem, toProblem } from '../../lib/problem.ts';
+import type { PreviewLimits } from '../../sdk/preview.ts';
 import { composeRuntime, type Runtime } from '../compose.ts';
+import { loginOf } from '../login-holds/account.ts';
 import { checkSource } from './check-source.ts';
+import { namesColumns, type PreflightOptions, type PreflightResult, preflight } from './preflight.ts';
 import { sourcesOf } from './source-checks.ts';
-import { namesColumns, tryColumns } from './try-columns.ts';
 
 const atATime = 4;
 
@@ -15,6 +17,8 @@ export interface ConnectionTest {
   /** The result in one sentence; empty if there is a problem. */
   readonly message: string;
   readonly problem?: Problem;
+  /** For a job: what its query returns. */
+  readonly found?: Exclude<PreflightResult, { problem: Problem }>;
 }
 
 /**
@@ -56,14 +60,62 @@ async function tryJobs(
 ): Promise<ConnectionTest[]> {
   const silent = new Set(looks.flatMap(({ kind, name, problem }) => (kind === 'source' && problem ? [name] : [])));
   const jobs = [...config.jobs.values()].filter((job) => namesColumns(job) && !silent.has(job.extract!.source.name));
-  const { logins, loginGate, clock, log } = runtime;
+  const given = { ...runtime, config, signal, isPerson: true, preview: { allowsAnyMethod: false } };
   const queue = new PQueue({ concurrency: atATime });
-  return queue.addAll(
-    jobs.map((job) => async () => {
-      const answer = await tryColumns(job, { config, logins, loginGate, isPerson: true, clock, log, signal });
-      return { kind: 'job' as const, name: job.name, message: '', ...answer };
-    }),
-  );
+  return queue.addAll(jobs.map((job) => () => tryJob(job, given)));
+}
+
+/**
+ * Opens the queries of these jobs, even of disabled ones, and reads at most their first page. Doesn't contact
+ * destinations. Each login is tried once: if it's refused, the other jobs that use it aren't tried.
+ */
+export async function tryQueries(
+  config: Config,
+  { jobs, preview, signal }: { jobs: readonly Job[]; preview: PreviewLimits; signal: AbortSignal },
+): Promise<ConnectionTest[]> {
+  const runtime = await composeRuntime({ config });
+  try {
+    const byLogin = Map.groupBy(jobs, loginKeyOf);
+    const queue = new PQueue({ concurrency: atATime });
+    const given = { ...runtime, config, signal, preview, isPerson: true };
+    const tested = await queue.addAll([...byLogin.values()].map((group) => () => tryGroup(group, given)));
+    return tested.flat();
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** Tries jobs that use the same login one by one, until the login is refused. */
+async function tryGroup(jobs: readonly Job[], given: PreflightOptions): Promise<ConnectionTest[]> {
+  const tests: ConnectionTest[] = [];
+  for (const job of jobs) {
+    const refused = tests.find(({ problem }) => problem?.family === 'login');
+    tests.push(refused === undefined ? await tryJob(job, given) : untried(job, refused));
+  }
+  return tests;
+}
+
+function untried({ name }: Job, refused: ConnectionTest): ConnectionTest {
+  const problem = new Problem({
+    code: 'CHECK_LOGIN_REFUSED',
+    family: 'login',
+    message: `Not requested: a request of job ${refused.name} with the same login was refused`,
+    where: { job: name },
+    next: refused.problem?.next,
+  });
+  return { kind: 'job', name, message: '', problem };
+}
+
+function loginKeyOf({ name, extract }: Job): string {
+  const login = extract === undefined ? undefined : loginOf(extract.source);
+  return JSON.stringify(login === undefined ? name : [login.connector, login.place, login.account, login.secret]);
+}
+
+async function tryJob(job: Job, given: PreflightOptions): Promise<ConnectionTest> {
+  const result = await preflight(job, given);
+  const named = { kind: 'job', name: job.name } as const;
+  if ('problem' in result) return { ...named, message: '', problem: result.problem };
+  return { ...named, message: result.message, found: result };
 }
 
 /** Tests only the sources of enabled jobs. Doesn't contact destinations, so it doesn't use the daily allowance. */

@@ -5,6 +5,7 @@ import type { PageSpool } from '../http/page-spool.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { withRetries } from '../http/retry.ts';
 import type { TokenSource } from '../oauth.ts';
+import { checkPreviewMethod, type PreviewLimits } from '../preview.ts';
 import type { ServiceAnswer } from './answer.ts';
 import { buildLink, buildRequest, requestHash } from './build-request.ts';
 import { type Classification, classify } from './classify.ts';
@@ -36,6 +37,7 @@ export interface ApiClientOptions {
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   readonly alive: () => void;
+  readonly preview?: PreviewLimits | undefined;
 }
 
 /** One call: the request, and how to decode its response. */
@@ -110,6 +112,7 @@ export class ApiClient {
     // The request is built before taking a slot, because building it may require a login, which is a separate call with
     // its own slot.
     const request = await this.#request(call, as);
+    if (as === 'known') checkPreviewMethod(this.#options.preview, request.method);
     const release = await pacer.turn(signal);
     try {
       const reply = await this.#asLogin(as, () => this.#exchange(call, request, as));
@@ -174,7 +177,7 @@ export class ApiClient {
     const { answer, fault } = reply;
     const judgement = classify(answer, [...(call.errors ?? []), ...(service.errors ?? [])], Date.now());
     const { kind: verdict } = judgement;
-    if (verdict === 'login' && as === 'known' && (await this.#credentials.refused())) throw again;
+    if (verdict === 'login' && as === 'known' && (await this.#credentials.refused(this.#options))) throw again;
     if (verdict === 'ignore') return new Ignored(answerProblem(service.title, answer, judgement).message);
     if (verdict === 'reset') return new WatermarkLost(answerProblem(service.title, answer, judgement).message);
     if (verdict !== 'ok' && verdict !== 'empty' && !(verdict === 'pending' && call.isPoll === true)) {

@@ -2,6 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
 import { type LogInAttemptOptions, logInBy } from '../connector.ts';
 import type { Token, TokenSource } from '../oauth.ts';
+import type { PreviewLimits } from '../preview.ts';
 import { pick, type ServiceAnswer } from './answer.ts';
 import { type AuthParameters, textsOf } from './build-request.ts';
 import type { LoginData } from './description.ts';
@@ -63,11 +64,12 @@ export class CredentialProvider {
 
   /**
    * Call this if the service refused the token. Returns true if a new token may help, which is only once until the next
-   * successful response.
+   * successful response. In a preview, a session's token is new, so another login wouldn't help.
    */
-  async refused(): Promise<boolean> {
+  async refused({ preview }: { readonly preview?: PreviewLimits | undefined } = {}): Promise<boolean> {
     const token = this.#token;
     if (token === undefined || this.#refusals > 0) return false;
+    if (preview !== undefined && this.#data.kind === 'session') return false;
     this.#refusals += 1;
     this.#token = undefined;
     if (this.#data.kind === 'oauth') await this.#login?.refused(token);

@@ -252,10 +252,10 @@ interface Session {
 
 async function open(
   service: ServiceDescription,
-  context: Context,
+  context: Context & Pick<ExtractContext<OptionSet, OptionSet>, 'preview'>,
   { scope, scratch, alive }: { scope: Scope; scratch: string | undefined; alive: () => void },
 ): Promise<Session> {
-  const { source, signal, log, login: tokens, logIn } = context;
+  const { source, signal, log, login: tokens, logIn, preview } = context;
   const timeoutMs = Number(source.timeout_seconds) * 1000;
   const client = await openHttp({ timeoutMs, answerMs: 30 * 60_000, signal, otherOrigins: 'any' });
   const spool = new PageSpool(scratch ?? '', { maxBytes: Number.MAX_SAFE_INTEGER, signal });
@@ -268,11 +268,12 @@ async function open(
     client,
     pacer: pacerFor(service.id, source, service.budget),
     spool,
-    retries: Number(source.retries),
+    retries: preview === undefined ? Number(source.retries) : 0,
     maxBytes: Number(source.max_answer_bytes),
     signal,
     log,
     alive,
+    preview,
   });
   const close = async () => {
     await api.end();

@@ -1,4 +1,5 @@
 import type { RunWarning } from '../../lib/run-warnings.ts';
+import type { PreviewLimits } from '../preview.ts';
 import type { ServiceAnswer } from './answer.ts';
 import type { ApiClient } from './api-client.ts';
 import type { Fields, Partition, ServiceDescription, StreamData } from './description.ts';
@@ -34,6 +35,8 @@ export interface StreamReaderOptions extends Pick<ReportJobOptions, 'signal' | '
   /** The run's private folder. */
   readonly scratch: string;
   readonly warn: (warning: RunWarning) => void;
+  /** Set to read only until the first records. */
+  readonly preview?: PreviewLimits | undefined;
 }
 
 /** Records that arrived together, with their template variables. */
@@ -54,7 +57,12 @@ export class StreamReader {
   }
 
   async *read(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
-    for await (const part of this.parts(stream, scope)) yield* this.part(stream, part);
+    for await (const part of this.parts(stream, scope)) {
+      for await (const chunk of this.part(stream, part)) {
+        yield chunk;
+        if (this.#options.preview !== undefined) return;
+      }
+    }
     if (stream.window !== undefined) this.#options.watermark?.noteEnd(endOf(scope));
   }
 
@@ -163,12 +171,12 @@ export class StreamReader {
   }
 
   async *#allPages(stream: StreamData, outer: Scope, firstRequest: RequestData): AsyncGenerator<RecordChunk> {
-    const { api, service, watermark } = this.#options;
+    const { api, watermark, preview, service } = this.#options;
     const { title } = service;
     const options = { api, title, stream, firstRequest, scope: outer, onPage: () => this.#countPage() };
     const { total, pages } = stream.paging ?? {};
-    const isTold = total !== undefined || pages !== undefined;
-    const answer = yield* isTold ? this.#held(options) : this.#streamed(options);
+    const isHeld = (total ?? pages) !== undefined && preview === undefined;
+    const answer = yield* isHeld ? this.#held(options) : this.#streamed(options);
     if (answer !== undefined) watermark?.noteState(keyOf(outer), answer);
   }
 
@@ -223,9 +231,8 @@ export class StreamReader {
   }
 
   #countPage(): void {
-    this.#pages += 1;
     const { maxPages, service, alive } = this.#options;
-    if (this.#pages > maxPages) throw tooManyPages(service.title, maxPages);
+    if (++this.#pages > maxPages) throw tooManyPages(service.title, maxPages);
     alive();
   }
 }

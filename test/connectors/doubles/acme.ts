@@ -1,4 +1,10 @@
-import { defineService, type Range, type ServiceDescription, type StreamData } from '../../../src/sdk/index.ts';
+import {
+  defineService,
+  type PreviewLimits,
+  type Range,
+  type ServiceDescription,
+  type StreamData,
+} from '../../../src/sdk/index.ts';
 import { beginService, failService, runService } from './service-suite.ts';
 import type { Fault, Routes } from './vendor.ts';
 
@@ -13,6 +19,7 @@ export interface Given {
   readonly kept?: Record<string, string>;
   readonly timezone?: string;
   readonly range?: Range;
+  readonly preview?: PreviewLimits;
 }
 
 export const basics: StreamData = {

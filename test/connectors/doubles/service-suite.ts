@@ -8,6 +8,7 @@ import {
   type Connector,
   type ConnectorLog,
   type Extraction,
+  type PreviewLimits,
   type Range,
   type RunWarning,
 } from '../../../src/sdk/index.ts';
@@ -27,6 +28,7 @@ export interface ServiceCase {
   readonly watermark?: string;
   readonly timezone?: string;
   readonly range?: Range;
+  readonly preview?: PreviewLimits;
   readonly faults?: readonly Fault[];
   readonly guard?: (asked: Asked) => Reply | undefined;
   readonly signal?: AbortSignal;
@@ -94,6 +96,7 @@ export async function checkServiceCase(given: ServiceCase): Promise<string> {
 
 async function setUp(given: ServiceCase) {
   const { service, source = {}, query, routes, kept, watermark, timezone, range, faults, guard, signal, log } = given;
+  const { preview } = given;
   const vendor = await new Vendor({ routes, ...(faults && { faults }), ...(guard && { guard }) }).start();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
   onTestFinished(async () => {
@@ -109,6 +112,7 @@ async function setUp(given: ServiceCase) {
     ...(watermark === undefined ? {} : { watermark }),
     ...(timezone === undefined ? {} : { timezone }),
     ...(range === undefined ? {} : { range }),
+    ...(preview === undefined ? {} : { preview }),
   };
   return { vendor, login, context };
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import rest from '../../../connectors/simple_rest/index.ts';
 import type { Problem } from '../../../src/lib/problem.ts';
 import { forgetSecrets } from '../../../src/lib/redact.ts';
-import { batchText, type RunWarning } from '../../../src/sdk/index.ts';
+import { batchText, type PreviewLimits, type RunWarning } from '../../../src/sdk/index.ts';
 import type { TestLogin } from '../doubles/logins.ts';
 import { contextOf } from '../harness.ts';
 import { TestServer } from '../http-server.ts';
@@ -19,6 +19,7 @@ interface Run {
   readonly timezone?: string;
   readonly logicalAt?: number;
   readonly login?: TestLogin;
+  readonly preview?: PreviewLimits;
 }
 
 /** A server and an empty folder for each test in the calling file, and the connector between them. */
@@ -41,14 +42,15 @@ export function restBench() {
     const scratch = await mkdtemp(join(folder, 'scratch-'));
     const options = { source: { url: server.url, ...source }, query, folder, scratch };
     const context = { ...contextOf(rest, options), warn, ...run };
-    const { columns, batches, watermark, unchanged } = await rest.extract(context);
+    const { columns, batches, watermark, unchanged, firstPage } = await rest.extract(context);
     const rows: (string | null)[][] = [];
     for await (const batch of batches) rows.push(...batchText(batch));
-    return { columns, rows, watermark: watermark?.(), unchanged: unchanged?.() ?? false, warnings, scratch };
+    const ended = { watermark: watermark?.(), unchanged: unchanged?.() ?? false };
+    return { columns, rows, ...ended, warnings, scratch, firstPage };
   }
 
-  const failure = (query: Options, source: Options = {}): Promise<Problem> =>
-    extract(query, source).then(
+  const failure = (query: Options, source: Options = {}, run: Run = {}): Promise<Problem> =>
+    extract(query, source, run).then(
       () => {
         throw new Error('nothing was refused');
       },
