@@ -1,4 +1,6 @@
-import { isObject, signPlaces, textOf, valueAt } from '#sdk';
+import { type HttpResponse, isObject, signPlaces, textOf, valueAt } from '#sdk';
+import { keyIn, pathText } from './discover-records.ts';
+import { totalIn } from './more-pages.ts';
 import type { RestPaging } from './paging-options.ts';
 
 /** A possible paging method, and how to use it to request the second page. */
@@ -13,23 +15,34 @@ export interface PagingCandidate {
 interface PagingContext {
   /** The target of the Link header's `rel=next` link. */
   readonly link: string | undefined;
-  /** Number of records in the response. */
-  readonly records: number;
+  readonly headers: HttpResponse['headers'];
+  /** The records in the response. */
+  readonly records: readonly unknown[];
 }
 
 /** Likely ways to request the next page, best first. */
-export function pagingCandidates(document: unknown, { link, records }: PagingContext): readonly PagingCandidate[] {
+export function pagingCandidates(document: unknown, context: PagingContext): readonly PagingCandidate[] {
+  const { link, headers } = context;
   const header: readonly PagingCandidate[] =
     link === undefined ? [] : [{ paging: { kind: 'link_header' }, isTold: true, page: {}, link }];
-  return [...header, ...signPlaces.flatMap((place) => toldAt(document, place)), ...counted(document, records)];
+  return [
+    ...header,
+    ...signPlaces.flatMap((place) => toldAt(document, place)),
+    ...linkLists(document, []),
+    ...toldInHeaders(headers),
+    ...keysets(document, context),
+    ...counted(document, context),
+  ];
 }
+
+const isAddress = (text: string): boolean => /^(?:https?:\/\/|[/?])/.test(text);
 
 function toldAt(document: unknown, place: string): PagingCandidate[] {
   const value = valueAt(document, place);
-  const [path, text] = isObject(value) ? [`${place}.href`, value.href] : [place, value];
-  if (typeof text !== 'string' || text === '') return [];
-  if (/^(?:https?:\/\/|[/?])/.test(text))
-    return [{ paging: { kind: 'next_link', path }, isTold: true, page: {}, link: text }];
+  const [path, inner] = isObject(value) ? [`${place}.href`, value.href] : [place, value];
+  const text = typeof inner === 'boolean' ? undefined : textOf(inner);
+  if (text === undefined || text === '') return [];
+  if (isAddress(text)) return [{ paging: { kind: 'next_link', path }, isTold: true, page: {}, link: text }];
   const parameter = parameterOf(place);
   return [{ paging: { kind: 'cursor', cursor: path, parameter }, isTold: true, page: { token: text } }];
 }
@@ -46,18 +59,65 @@ function parameterOf(place: string): string {
   return parameters.find(([pattern]) => pattern.test(place))?.[1] ?? 'cursor';
 }
 
-const totals = ['total', 'count', 'total_count', 'totalCount', 'totalElements', 'total_results', 'totalResults'];
-const totalParents = ['', 'meta', 'page', 'paging', 'pagination', 'meta.pagination'];
+const maxDepth = 2;
+/** Names of a link's relation and of its URL in lists of links, as in HAL, STAC, OGC APIs and FHIR. */
+const relations = ['rel', 'relation'];
+const targets = ['href', 'url', 'uri'];
+
+/** Lists of links that contain the link to the next page. */
+function linkLists(value: unknown, steps: readonly string[]): PagingCandidate[] {
+  if (Array.isArray(value)) {
+    const next = value.find((one) => isObject(one) && relations.some((name) => one[name] === 'next'));
+    const relation = relations.find((name) => next?.[name] === 'next');
+    const target = targets.find((name) => typeof next?.[name] === 'string');
+    if (relation === undefined || target === undefined) return [];
+    const path = `${pathText(steps)}[?@.${relation}=='next'].${target}`;
+    return [{ paging: { kind: 'next_link', path }, isTold: true, page: {}, link: String(next[target]) }];
+  }
+  if (!isObject(value) || steps.length >= maxDepth) return [];
+  return Object.entries(value).flatMap(([name, inner]) => linkLists(inner, [...steps, name]));
+}
+
+/** Common headers with the next page's number or token, and the query parameter that sends it. */
+const headerNames: readonly (readonly [string, string])[] = [
+  ['X-Next-Page', 'page'],
+  ['X-Next-Cursor', 'cursor'],
+  ['X-Next-Token', 'token'],
+];
+
+function toldInHeaders(headers: HttpResponse['headers']): PagingCandidate[] {
+  return headerNames.flatMap(([name, parameter]) => {
+    const token = [headers[name.toLowerCase()] ?? []].flat().join();
+    const paging: RestPaging = { kind: 'cursor', cursor: `header(${name})`, parameter };
+    return token === '' ? [] : [{ paging, isTold: true, page: { token } }];
+  });
+}
+
+const moreFlags = ['has_more', 'hasMore', 'meta.has_more', 'paging.has_more', 'pagination.has_more'];
+
+/** If a flag says that there are more pages but there's no cursor, the last record's ID often is the cursor. */
+function keysets(document: unknown, { records }: PagingContext): PagingCandidate[] {
+  const more = moreFlags.find((place) => valueAt(document, place) === true);
+  const key = keyIn(records);
+  const last = records.at(-1);
+  if (more === undefined || key === undefined || !isObject(last)) return [];
+  const path = pathText([key]);
+  const cursor = path.startsWith('$') ? `last_record()${path.slice(1)}` : `last_record().${path}`;
+  return ['starting_after', 'after'].map((parameter) => ({
+    paging: { kind: 'cursor', cursor, parameter, more },
+    isTold: false,
+    page: { token: textOf(last[key]) },
+  }));
+}
 
 /**
  * If the total is greater than the number of records in this response, there are more records. The total alone doesn't
  * show how to request them.
  */
-function counted(document: unknown, records: number): PagingCandidate[] {
-  const places = totalParents.flatMap((parent) => totals.map((name) => (parent === '' ? name : `${parent}.${name}`)));
-  const total = places.find((place) => Number(textOf(valueAt(document, place))) > records);
-  if (records === 0) return [];
-  const stop = total === undefined ? {} : { total };
+function counted(document: unknown, { headers, records }: PagingContext): PagingCandidate[] {
+  if (records.length === 0) return [];
+  const reported = totalIn((place) => valueAt(document, place), headers, records.length);
+  const stop = reported === undefined ? {} : { total: reported.place };
   const page: PagingCandidate = {
     paging: { kind: 'page', parameter: 'page', ...stop },
     isTold: false,
@@ -66,7 +126,7 @@ function counted(document: unknown, records: number): PagingCandidate[] {
   const offset: PagingCandidate = {
     paging: { kind: 'offset', parameter: 'offset', ...stop },
     isTold: false,
-    page: { offset: records },
+    page: { offset: records.length },
   };
-  return total === undefined ? [page] : [page, offset];
+  return reported === undefined ? [page] : [page, offset];
 }

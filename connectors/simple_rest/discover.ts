@@ -14,7 +14,7 @@ import {
   withUrl,
 } from '#sdk';
 import { pagingCandidates } from './discover-paging.ts';
-import { keyIn, listsIn } from './discover-records.ts';
+import { changeTimeIn, keyIn, listsIn } from './discover-records.ts';
 import { query, type RestQuery } from './options.ts';
 import { settingsOf } from './page-answer.ts';
 import { placePage } from './paging.ts';
@@ -40,26 +40,41 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
   const plain = withDefaults(query, { path });
   const first = await requestOnce(asking, plain);
   const { format } = settingsOf(plain, first.answer);
-  if (format !== 'json') return { ...(await tableOf(path, { path }, first)), notes: [`The response is ${format}.`] };
+  if (format !== 'json') {
+    const paging = nextLink(first.answer.headers.link) === undefined ? {} : { paging: { kind: 'link_header' } };
+    return { ...(await tableOf(path, { path, ...paging }, first)), notes: [`The response is ${format}.`] };
+  }
   const document = parsed(first);
   const [list, ...others] = listsIn(document);
   const records = list?.items ?? [];
   const found = await pagingOf(document, first, { asking, client, plain, records, at: list?.path ?? '' });
+  const keyColumn = list?.isMap === true ? keyColumnOf(records) : undefined;
   const asked = {
     path,
     ...(list === undefined || list.path === '' ? {} : { records: list.path }),
+    ...(keyColumn === undefined ? {} : { key_column: keyColumn }),
     ...(found.paging === undefined ? {} : { paging: found.paging }),
   };
-  const key = keyIn([...records, ...found.more]);
+  const key = keyColumn ?? keyIn([...records, ...found.more]);
+  const changed = changeTimeIn(records);
   const notes = [
     list === undefined ? 'The response contains no list of records, so it is read as a single record.' : '',
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
-    key === undefined ? '' : `${key} is different in each of the ${records.length + found.more.length} records seen.`,
+    key === undefined || key === keyColumn
+      ? ''
+      : `${key} is different in each of the ${records.length + found.more.length} records seen.`,
+    changed === undefined ? '' : `${changed} probably is the time of a record's last change.`,
     ...found.notes,
   ];
   const shown = notes.filter((note) => note !== '');
   const table = await tableOf(path, asked, first);
   return { ...table, ...(key === undefined ? {} : { key: [key] }), ...(shown.length === 0 ? {} : { notes: shown }) };
+}
+
+/** A name for the column with the members' names that no record uses. */
+function keyColumnOf(records: readonly Readonly<Record<string, unknown>>[]): string {
+  const names = ['key', 'name', 'member', '_key'];
+  return names.find((name) => !records.some((record) => Object.hasOwn(record, name))) ?? '_member';
 }
 
 async function requestOnce(
@@ -146,7 +161,8 @@ interface PagingFound {
  */
 async function pagingOf(document: unknown, first: Answer, search: PagingSearch): Promise<PagingFound> {
   const link = nextLink(first.answer.headers.link);
-  const candidates = pagingCandidates(document, { link, records: search.records.length });
+  const { headers } = first.answer;
+  const candidates = pagingCandidates(document, { link, headers, records: search.records });
   const [best] = candidates;
   if (best === undefined) return { more: [], notes: ['The response shows no sign of a next page.'] };
   const second = await secondPage(first, best, search);

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { sendJson, TestServer } from '../connectors/http-server.ts';
 import { makeFolder, start } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 import { describeWithServer } from '../servers/describe.ts';
@@ -85,6 +86,29 @@ describe('sluice init --url', () => {
     const { config } = await loadConfig(join(cwd, 'sluice.yaml'), { env: { SLUICE_API_KEY: key } });
     const { query } = config!.jobs.get('rows')!.extract!;
     expect(query).toMatchObject({ path: 'rows.csv', delimiter: ';', types: { id: 'integer', net: 'decimal' } });
+  });
+
+  it('writes a job that reads all pages of an API, and keeps a key in the URL out of the config and the output', async () => {
+    const server = await new TestServer().start();
+    onTestFinished(() => server.stop());
+    server.answer = ({ searchParams }, response) => {
+      if (searchParams.get('api_key') !== 'a-key-of-the-api') response.writeHead(401);
+      const page = Number(searchParams.get('p') ?? 1);
+      const next = page < 3 ? `/v1/orders?status=open&p=${page + 1}` : null;
+      sendJson(response, { items: [{ id: page }, { id: -page }], next });
+    };
+    const cwd = await makeFolder();
+    const url = `${server.url}/v1/orders?status=open&api_key=a-key-of-the-api`;
+    const { code, stdout, stderr } = await init(cwd, '--url', url, '--yes');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const text = await configIn(cwd);
+    expect(stdout + text).not.toContain('a-key-of-the-api');
+    expect(stdout).toContain('export API_KEY=');
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+    const env = { SLUICE_API_KEY: key, API_KEY: 'a-key-of-the-api' };
+    const sync = await start(['sync', 'v1_orders', '--to', 'out.csv'], { cwd, env }).ended;
+    expect(sync.stderr + sync.stdout).toContain('out.csv');
+    expect(await readFile(join(cwd, 'out.csv'), 'utf8')).toBe('id\n1\n-1\n2\n-2\n3\n-3\n');
   });
 
   it('writes nothing if no table is chosen or the table is unknown', async () => {

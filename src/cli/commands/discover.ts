@@ -19,7 +19,7 @@ export default {
     program
       .command('discover')
       .description('Lists what a source offers: tables, files, sheets or streams, with their columns.')
-      .argument('<source>', 'a source in the config, the path of a file or folder, or the URL of a database')
+      .argument('<source>', 'a source in the config, the path of a file or folder, or the URL of a database or API')
       .argument('[pattern]', 'only datasets that have this name or match this glob')
       .option('--path <path>', 'simple_rest: path to request; Sluice sends one or two requests')
       .option(...configFlag)

@@ -22,7 +22,7 @@ async function run(path: string, { force, url, table: tables, yes, destination }
 }
 
 const question =
-  'Where is your data? The URL of a database (postgres://user@host/database), or the path of a SQLite, csv or\nxlsx file; leave empty for a starter config with a sample: ';
+  'Where is your data? The URL of a database (postgres://user@host/database) or of an API (https://host/orders), or the\npath of a SQLite, csv or xlsx file; leave empty for a starter config with a sample: ';
 
 async function writeStarter(path: string, force: boolean): Promise<void> {
   const { initConfig } = await import('../config/init-config.ts');
@@ -64,7 +64,10 @@ export default {
       .description('Creates a config, either with jobs for your source or as a commented starter.')
       .argument('[file]', 'path of the new file', defaultConfig)
       .option('--force', 'overwrite an existing config')
-      .option('--url <address>', 'URL of a database, or path of a SQLite, csv or xlsx file, to write jobs for')
+      .option(
+        '--url <address>',
+        'URL of a database or of an API path, or path of a SQLite, csv or xlsx file, to write jobs for',
+      )
       .option('--table <name>', 'write a job for this table, file or sheet; can be repeated', collect, [])
       .option('--destination <url>', 'URL of the dashboard service; default: the embedded service (sluice serve)')
       .option('--yes', "don't ask; use the tables given with --table, or all tables")

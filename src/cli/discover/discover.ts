@@ -42,7 +42,7 @@ async function discoverAddress({ name, pattern: given, signal }: Asked): Promise
   const { source, connector, pattern = given } = address;
   const folder = process.cwd();
   const datasets = await discoverSource(source, { folder, pattern, log: quietLog, signal });
-  const isNarrow = connector === 'file' && pattern !== undefined;
+  const isNarrow = connector !== 'db' && pattern !== undefined;
   const chosen = isNarrow ? datasets.filter(isUsable).map((dataset) => ({ dataset })) : [];
   if (chosen.length === 0) return { connector, datasets };
   return { connector, datasets, config: bare(firstConfig({ address, chosen, folder }).text) };

@@ -24,7 +24,8 @@ export async function openAddress(text: string): Promise<OpenAddressResult> {
       code: 'CLI_ADDRESS',
       family: 'config',
       message: `The ${fault.option} ${fault.message}`,
-      allowed: 'postgres://user@host/database, mysql://user@host/database, or the path of a SQLite, csv or xlsx file',
+      allowed:
+        'postgres://user@host/database, mysql://user@host/database, https://host/path of an API, or the path of a SQLite, csv or xlsx file',
       next: 'correct the address',
     });
   }

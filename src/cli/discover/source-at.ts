@@ -1,13 +1,29 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { secretName } from '../../lib/redact.ts';
+import { withoutSlash } from '../../lib/without-slash.ts';
 import { sqliteSignature } from '../../sdk/records/foreign.ts';
 
 /** The connector and the options of a source that isn't in a config. */
 export interface SourceAddress {
-  readonly connector: 'db' | 'file';
-  readonly options: Readonly<Record<string, string>>;
-  /** The part of the source to read: a file name or a glob. */
+  readonly connector: 'db' | 'file' | 'simple_rest';
+  readonly options: Readonly<Record<string, unknown>> & {
+    readonly url?: string;
+    readonly file?: string;
+    readonly folder?: string;
+    readonly driver?: string;
+    readonly auth?: KeyInQuery;
+  };
+  /** The part of the source to read: a file name, a glob, or a path of an API. */
   readonly pattern?: string;
+}
+
+/** A key that an API's URL contains. */
+export interface KeyInQuery {
+  readonly kind: 'key';
+  readonly in: 'query';
+  readonly name: string;
+  readonly value: string;
 }
 
 /** Whether the text is a path or URL instead of a name. Names in a config contain only letters, digits, `_` and `-`. */
@@ -15,14 +31,36 @@ export function isAddress(text: string): boolean {
   return !/^[\w-]+$/.test(text);
 }
 
-/** Identifies the source at a path or URL: a database, a SQLite file, a folder, a file or a glob. */
+/** Identifies the source at a path or URL: a database, an API, a SQLite file, a folder, a file or a glob. */
 export function sourceAt(text: string): SourceAddress {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return apiAt(new URL(text));
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return { connector: 'db', options: { url: text } };
   const stats = statSync(text, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return { connector: 'file', options: { folder: text } };
   if (stats?.isFile() && isSqlite(text)) return { connector: 'db', options: { driver: 'sqlite', file: text } };
   if (stats?.isFile()) return { connector: 'file', options: { folder: dirname(text) }, pattern: basename(text) };
   return { connector: 'file', options: { folder: '.' }, pattern: text };
+}
+
+/** The API at a URL. A key in the URL becomes a login, so that it isn't written to the config or the output. */
+function apiAt(url: URL): SourceAddress {
+  const { pathname } = url;
+  const [secret] = [...url.searchParams].filter(([name]) => secretName.test(name));
+  const search = url.search
+    .replace(/^\?/, '')
+    .split('&')
+    .filter((part) => part !== '' && !secretName.test(decodeURIComponent(part.split('=', 1)[0]!)));
+  const pattern = search.length === 0 ? pathname : `${pathname}?${search.join('&')}`;
+  const login =
+    secret === undefined ? {} : { auth: { kind: 'key', in: 'query', name: secret[0], value: secret[1] } as const };
+  url.pathname = '';
+  url.search = '';
+  url.hash = '';
+  return {
+    connector: 'simple_rest',
+    options: { url: withoutSlash(url.href), ...login },
+    ...(pattern === '/' ? {} : { pattern }),
+  };
 }
 
 function isSqlite(path: string): boolean {

@@ -2,6 +2,7 @@ import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { OpenAddressResult } from '../discover/open-address.ts';
+import type { KeyInQuery } from '../discover/source-at.ts';
 
 /** A dataset that the user chose. */
 export interface ChosenDataset {
@@ -63,6 +64,7 @@ export function jobsText(chosen: readonly ChosenDataset[], source: string): { te
 
 function sourceName({ connector, options }: OpenAddressResult): string {
   if (connector === 'file') return 'files';
+  if (connector === 'simple_rest') return 'api';
   const path = options.file ?? URL.parse(options.url ?? '')?.pathname ?? '';
   return nameOf(basename(path, extname(path))) || 'db';
 }
@@ -93,8 +95,12 @@ function sourceOptions(
   { options }: OpenAddressResult,
   { name, folder }: { name: string; folder: string },
 ): Pick<FirstConfig, 'secrets'> & { options: object } {
-  if (options.url !== undefined) return urlOptions(options.url, `${name.replaceAll('-', '_').toUpperCase()}_PASSWORD`);
-  const [option, path] = Object.entries(options).find(([key]) => key === 'file' || key === 'folder')!;
+  const prefix = name.replaceAll('-', '_').toUpperCase();
+  if (options.url !== undefined) {
+    const address = urlOptions(options.url, `${prefix}_PASSWORD`);
+    return options.auth === undefined ? address : withKey(address, options.auth, `${prefix}_KEY`);
+  }
+  const [option, path] = options.file === undefined ? ['folder', options.folder!] : ['file', options.file];
   const inside = relative(folder, resolve(path)) || '.';
   const place = inside.startsWith('..') || isAbsolute(inside) ? resolve(path) : inside;
   const { driver } = options;
@@ -111,6 +117,15 @@ function urlOptions(text: string, variable: string): Pick<FirstConfig, 'secrets'
   const at = rest.indexOf('@');
   const written = `${scheme}//${rest.slice(0, at)}:\${env:${variable}}${rest.slice(at)}`;
   return { options: { url: written }, secrets: { [variable]: password } };
+}
+
+/** Adds a login with a key, and replaces the key with a variable. */
+function withKey<T extends { options: object; secrets: object }>(address: T, auth: KeyInQuery, variable: string) {
+  const login = { ...auth, name: literal(auth.name), value: `\${env:${variable}}` };
+  return {
+    options: { ...address.options, auth: login },
+    secrets: { ...address.secrets, [variable]: auth.value },
+  };
 }
 
 function jobText({ dataset, cursor }: ChosenDataset, { name, source }: { name: string; source: string }): string {

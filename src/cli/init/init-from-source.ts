@@ -98,7 +98,8 @@ async function offerSync(path: string, { secrets }: FirstConfig, ask: Ask | unde
     process.exitCode = code;
   }
   const variables = Object.keys(secrets).map(
-    (name) => `  export ${name}=…   the password, percent-encoded as in the URL`,
+    (name) =>
+      `  export ${name}=…   ${name.endsWith('_KEY') ? 'the key in the URL' : 'the password, percent-encoded as in the URL'}`,
   );
   const key = process.env.SLUICE_API_KEY === undefined ? [serviceLine, '  export SLUICE_API_KEY=…   that key'] : [];
   print(

@@ -15,7 +15,7 @@ interface HeadOptions {
   readonly signal: AbortSignal;
 }
 
-/** Shows a query's first rows as a table. Stops reading after those rows, even if the source is large. */
+/** Shows a query's first rows as a table. Stops reading after those rows or the first page, even if the source is large. */
 export async function headText(
   { name, connector, options: source }: Pick<Source, 'name' | 'connector' | 'options'>,
   { query: given, folder, signal }: HeadOptions,
@@ -23,7 +23,8 @@ export async function headText(
   const scratch = await makeTempFolder(`head-${process.pid}`);
   const query = withDefaults(connector.query, given);
   try {
-    const context = { source, query, folder, scratch, signal, log: quietLog, warn: () => undefined };
+    const preview = { allowsAnyMethod: false };
+    const context = { source, query, folder, scratch, signal, log: quietLog, warn: () => undefined, preview };
     const { columns, batches } = await connector.extract(context);
     const rows: (string | null)[][] = [];
     for await (const batch of batches) {

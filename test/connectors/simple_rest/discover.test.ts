@@ -109,3 +109,73 @@ test("requires a path, and reports the server's errors", async () => {
   server.answer = (_, response) => sendJson(response, '{"a":');
   await expect(discover('/orders')).rejects.toMatchObject({ code: 'JSON_TRUNCATED' });
 });
+
+test('finds a next link in a list of links, as in FHIR and STAC', async () => {
+  server.answer = ({ searchParams }, response) => {
+    const page = Number(searchParams.get('p') ?? 0);
+    const link = [{ relation: 'self', url: '/orders' }];
+    const next = { relation: 'next', url: `${server.url}/orders?p=${page + 1}` };
+    sendJson(response, { link: page < 2 ? [...link, next] : link, entry: pages[page]!.slice(0, 1) });
+  };
+  const { query } = await discover('/orders');
+  expect(query).toEqual({
+    path: '/orders',
+    records: 'entry',
+    paging: { kind: 'next_link', path: "link[?@.relation=='next'].url" },
+  });
+  expect((await extract(query)).rows).toHaveLength(3);
+});
+
+test('finds a cursor in a header, a page number in the response, and a total in a header', async () => {
+  const next = (page: number) => (page < 2 ? String(page + 1) : '');
+  server.answer = ({ searchParams }, response) => {
+    const page = Number(searchParams.get('page') ?? 0);
+    sendJson(response, pages[page], { 'x-next-page': next(page) });
+  };
+  const byHeader = await discover('/orders');
+  expect(byHeader.query.paging).toEqual({ kind: 'cursor', cursor: 'header(X-Next-Page)', parameter: 'page' });
+  expect((await extract(byHeader.query)).rows).toHaveLength(25);
+
+  server.answer = ({ searchParams }, response) => {
+    const page = Number(searchParams.get('page') ?? 0);
+    sendJson(response, { data: pages[page], next_page: page < 2 ? page + 1 : null });
+  };
+  const byNumber = await discover('/orders');
+  expect(byNumber.query.paging).toEqual({ kind: 'cursor', cursor: 'next_page', parameter: 'page' });
+  expect((await extract(byNumber.query)).rows).toHaveLength(25);
+
+  server.answer = ({ searchParams }, response) => {
+    sendJson(response, pages[Number(searchParams.get('page') ?? 1) - 1] ?? [], { 'x-total-count': '25' });
+  };
+  const byTotal = await discover('/orders');
+  expect(byTotal.query.paging).toEqual({ kind: 'page', parameter: 'page', total: 'header(X-Total-Count)' });
+  expect((await extract(byTotal.query)).rows).toHaveLength(25);
+});
+
+test("uses the last record's key if a flag says that there are more pages", async () => {
+  const all = orders(1, 26).map((order) => ({ ...order, updated_at: '2026-03-01T10:00:00Z' }));
+  server.answer = ({ searchParams }, response) => {
+    const after = Number(searchParams.get('starting_after') ?? 0);
+    const data = all.filter(({ order_id }) => order_id > after).slice(0, 10);
+    sendJson(response, { data, has_more: data.at(-1)!.order_id < 25 });
+  };
+  const { query, key, notes } = await discover('/orders');
+  expect(key).toEqual(['order_id']);
+  expect(query.paging).toEqual({
+    kind: 'cursor',
+    cursor: 'last_record().order_id',
+    parameter: 'starting_after',
+    more: 'has_more',
+  });
+  expect(notes).toContain("updated_at probably is the time of a record's last change.");
+  expect((await extract(query)).rows).toHaveLength(25);
+});
+
+test("reads an object's members as records, and names with special characters", async () => {
+  const members = Object.fromEntries(orders(0, 3).map((order) => [`k${order.order_id}`, order]));
+  server.answer = (_, response) => sendJson(response, { meta: { a: 1 }, 'the.items': members });
+  const { query, key, columns } = await discover('/orders');
+  expect(query).toEqual({ path: '/orders', records: "$['the.items'].*", key_column: 'key' });
+  expect([key, columns!.map(({ name }) => name)]).toEqual([['key'], ['key', 'status', 'order_id', 'total']]);
+  expect((await extract(query)).rows[0]).toEqual(['k0', 'open', '0', '1.50']);
+});
