@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import rest from '../../connectors/simple_rest/index.ts';
 import { extractTable } from '../connectors/harness.ts';
+import { readRecipes, runRecipe } from '../connectors/simple_rest/cook-book/recipes.ts';
 import { startCap } from '../servers/cap.ts';
 import { describeWithWebServer } from '../servers/describe-web-servers.ts';
 import type { WebServer } from '../servers/web-server.ts';
@@ -40,6 +41,14 @@ describeWithWebServer('CAP', 'OData requests to SAP CAP', () => {
     ['a filter and paging parameters', { path: '/odata/Items?$filter=id%20gt%2020', paging }],
   ])('the server understands %s', async (_, query) => {
     expect(await ids(query)).toEqual(Array.from({ length: 27 }, (_, i) => 21 + i));
+  });
+
+  it('the recipe of the cook book reads all pages', async () => {
+    const recipe = (await readRecipes()).find(({ title }) => title.startsWith('OData'))!;
+    const scratch = await mkdtemp(join(folder, 'recipe-'));
+    const { rows, warnings } = await runRecipe(recipe, { url: server.url, secret: 'any', folder: scratch });
+    expect(rows).toEqual(Array.from({ length: 27 }, (_, i) => [String(21 + i), `item ${21 + i}`]));
+    expect(warnings).toEqual([]);
   });
 
   it('the server refuses a plus sign instead of a blank', async () => {

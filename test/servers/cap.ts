@@ -10,19 +10,26 @@ import { startWebServer, type WebServer } from './web-server.ts';
 const lock = readFileSync(new URL('npm/cap-lock.json', import.meta.url), 'utf8');
 
 const model = `@path: '/odata'
-service Shop { @readonly entity Items { key id : Integer; name : String; } }
+service Shop {
+  @readonly entity Items { key id : Integer; name : String; }
+  @readonly @cds.query.limit: 10 entity Orders { key id : Integer; name : String; }
+}
 `;
 
-/** CAP parses the URL; the service itself only has to compare the IDs. */
-const service = `module.exports = (srv) => srv.on('READ', 'Items', ({ query: { SELECT: { where = [] } } }) => {
+/** CAP parses the URL and adds the next link; the service itself only has to compare the IDs and cut the page. */
+const service = `module.exports = (srv) => srv.on('READ', ['Items', 'Orders'], ({ query: { SELECT: { where = [], limit } } }) => {
   const least = where[1] === '>' ? where[2].val : 0;
-  return Array.from({ length: 47 }, (_, i) => ({ id: i + 1, name: 'item ' + (i + 1) })).filter(({ id }) => id > least);
+  const all = Array.from({ length: 47 }, (_, i) => ({ id: i + 1, name: 'item ' + (i + 1) })).filter(({ id }) => id > least);
+  const from = limit?.offset?.val ?? 0;
+  const page = all.slice(from, from + (limit?.rows?.val ?? all.length));
+  page.$count = all.length;
+  return page;
 });
 `;
 
 export const hasCap = (): boolean => findProgram('npm') !== undefined;
 
-/** SAP CAP, whose OData parser is strict, with 47 items at `/odata/Items`. */
+/** SAP CAP, whose OData parser is strict, with 47 items at `/odata/Items` and, ten per page, at `/odata/Orders`. */
 export async function startCap(): Promise<WebServer> {
   const name = `cap-${createHash('sha256').update(`${lock}${model}${service}`).digest('hex').slice(0, 16)}`;
   const folder = await cached(name, async (fresh) => {

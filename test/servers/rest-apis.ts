@@ -10,7 +10,7 @@ export interface RestApi {
   stop(): Promise<void>;
 }
 
-/** Starts Django REST framework at `/drf` and flask-smorest at `/smorest`. */
+/** Starts Django REST framework at `/drf`, flask-smorest at `/smorest` and graphql-core at `/graphql`. */
 export async function startFrameworks(): Promise<RestApi> {
   const folder = await ServerFolder.make('rest');
   const script = await folder.write(

@@ -1,4 +1,4 @@
-"""Serves 47 rows with Django REST framework at /drf and with flask-smorest at /smorest."""
+"""Serves 47 rows with Django REST framework at /drf, with flask-smorest at /smorest, and with GraphQL at /graphql."""
 
 import sys
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -8,8 +8,9 @@ import flask_smorest
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import path
-from flask import Flask
+from flask import Flask, request
 from flask.views import MethodView
+from graphql import build_schema, graphql_sync
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 ROWS = [{"id": n, "big": 10**20 + n, "text": 'é "%d"' % n} for n in range(1, 48)]
@@ -62,6 +63,35 @@ class SmorestItems(MethodView):
 
 flask_smorest.Api(smorest).register_blueprint(blueprint)
 
+schema = build_schema(
+    """
+    scalar BigInt
+    type Order { id: Int! big: BigInt! text: String! }
+    type PageInfo { endCursor: String hasNextPage: Boolean! }
+    type Orders { nodes: [Order!]! pageInfo: PageInfo! }
+    type Query { orders(first: Int!, after: String, breaks: Boolean): Orders }
+    """
+)
+
+
+class Root:
+    def orders(self, _info, first, after=None, breaks=False):
+        if breaks and after is not None:
+            raise ValueError("The database is gone")
+        start = int(after or 0)
+        end = start + min(first, 20)
+        has_next = end < len(ROWS)
+        return {"nodes": ROWS[start:end], "pageInfo": {"endCursor": str(end), "hasNextPage": has_next}}
+
+
+graph = Flask("graph")
+
+
+@graph.post("/")
+def answer():
+    given = request.get_json()
+    return graphql_sync(schema, given["query"], Root(), variable_values=given.get("variables")).formatted
+
 
 class Quiet(WSGIRequestHandler):
     def log_message(self, *_):
@@ -74,7 +104,7 @@ drf = get_wsgi_application()
 def application(environ, start):
     if environ["PATH_INFO"].startswith("/drf/"):
         return drf(environ, start)
-    return DispatcherMiddleware(Flask("none"), {"/smorest": smorest})(environ, start)
+    return DispatcherMiddleware(Flask("none"), {"/smorest": smorest, "/graphql": graph})(environ, start)
 
 
 make_server("127.0.0.1", int(sys.argv[1]), application, handler_class=Quiet).serve_forever()
