@@ -1,10 +1,18 @@
-import { type Batch, type Column, type Extraction, Problem } from '#sdk';
-import { BoundaryRows } from './boundary-rows.ts';
-import { lagged, refuseCursorType } from './cursor-value.ts';
+import {
+  type Batch,
+  BoundaryRows,
+  type Column,
+  type CursorWatermark,
+  type Extraction,
+  lagged,
+  parseWatermark,
+  refuseCursorType,
+  refuseOtherType,
+  watermarkText,
+} from '#sdk';
 import { type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
 import type { QueryValues } from './options.ts';
 import { columnAt, refuseNulls } from './ordered.ts';
-import { parseWatermark, type Watermark, watermarkText } from './watermark.ts';
 
 export interface ChangesOptions {
   readonly query: QueryValues & { readonly cursor: string };
@@ -28,7 +36,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Changes
   // If the query also returned the stored value, it's the last column, which is dropped here.
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   const decides = dialect.stored === undefined ? at : columns.length;
-  const edge = new BoundaryRows({ column, lag, before, at: decides, type, columns });
+  const edge = new BoundaryRows({ column, lag, before, at: decides, type, columns, isSorted: true });
   const counted = { fresh: 0 };
   return {
     columns,
@@ -49,7 +57,7 @@ interface Reading {
   readonly at: number;
   readonly edge: BoundaryRows;
   readonly counted: { fresh: number };
-  readonly before: Watermark | undefined;
+  readonly before: CursorWatermark | undefined;
 }
 
 const mendNulls =
@@ -60,25 +68,12 @@ async function* freshRows(batches: AsyncIterable<Batch>, reading: Reading): Asyn
   let rows = 0;
   for await (const batch of batches) {
     if (batch.length === 0) continue;
-    if (rows === 0) refuseOtherType(columns[at]!, reading.before);
+    // Without rows, SQLite can't tell a column's type.
+    if (rows === 0) refuseOtherType(columns[at]!, reading.before?.value);
     refuseNulls(batch, at, { before: rows, next: mendNulls });
     rows += batch.length;
     const { cells, ...fresh } = edge.fresh(batch);
     counted.fresh += fresh.length;
     if (fresh.length > 0) yield { ...fresh, columns, cells: cells.slice(0, columns.length) };
   }
-}
-
-/** Only for results that have rows: without rows, SQLite can't tell a column's type. */
-function refuseOtherType({ name, type }: Column, before: Watermark | undefined): void {
-  if (before === undefined || before.value.type === type) return;
-  throw new Problem({
-    code: 'DB_CURSOR_TYPE',
-    family: 'job',
-    message: `the type of column ${JSON.stringify(name)} has changed since the last run: it was ${before.value.type} and is now ${type}`,
-    where: { column: name },
-    seen: type,
-    allowed: before.value.type,
-    next: 'cast the column to its former type in the query, or clear the watermark to read all rows again: `sluice state clear JOB`',
-  });
 }

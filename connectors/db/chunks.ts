@@ -1,6 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Batch, type Column, cellText, cutText, type Extraction, exponentialMs, Problem, storedRow } from '#sdk';
-import { type CursorBound, type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
+import {
+  type Batch,
+  type Column,
+  type CursorBound,
+  cellText,
+  cutText,
+  type Extraction,
+  exponentialMs,
+  Problem,
+  storedRow,
+} from '#sdk';
+import { type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
 import type { ConnectOptions } from './driver.ts';
 import type { ChunkOptions, QueryValues } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';

@@ -1,14 +1,5 @@
-import type { ColumnType, Extraction } from '#sdk';
+import type { CursorBound, Extraction } from '#sdk';
 import type { QueryValues, SqlParameter } from './options.ts';
-
-/**
- * A cursor value as the canonical text of its type. The text is exact, so the value is never converted to a JavaScript
- * number.
- */
-export interface CursorBound {
-  readonly type: ColumnType;
-  readonly text: string;
-}
 
 /** A SQL fragment with its bound parameters. */
 export interface SqlFragment {

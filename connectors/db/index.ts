@@ -1,11 +1,10 @@
-import { defineConnector, Problem } from '#sdk';
+import { defineConnector, meantWatermark, Problem } from '#sdk';
 import { accountOf, driverOf, faultsOf } from './address.ts';
 import { discoverBy } from './catalogue.ts';
 import type { Driver } from './driver.ts';
 import { checkBy, extractBy } from './extract.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
 import { reference } from './reference.ts';
-import { meantWatermark } from './watermark.ts';
 
 const mysql = async (): Promise<Driver> => (await import('./mysql.ts')).mysql;
 

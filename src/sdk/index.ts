@@ -41,6 +41,17 @@ export {
   type SourceAccount,
   type SourceContext,
 } from './connector.ts';
+export { BoundaryRows } from './cursor/boundary-rows.ts';
+export {
+  type CursorBound,
+  isBefore,
+  lagged,
+  refuseCursorType,
+  refuseCursorValue,
+  refuseOtherType,
+} from './cursor/cursor-value.ts';
+export { type CursorWatermark, meantWatermark, parseWatermark, watermarkText } from './cursor/cursor-watermark.ts';
+export { rangeBounds } from './cursor/range-bound.ts';
 export { type Dataset, type DatasetColumn, isMatch } from './dataset.ts';
 export { greetingOf } from './greeting.ts';
 export { guardStream } from './guard-stream.ts';

@@ -181,13 +181,16 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(await again('at', '2026-01-02', '2026-01-04')).toMatchObject({ ids: ['2', '3'] });
     expect(await again('at', '2026-01-02T23:30', '2026-01-03T23:30:00')).toMatchObject({ ids: ['2'] });
     const wrong = await problemOf(again('day', '1', '9'));
-    expect(wrong).toMatchObject({ code: 'DB_RANGE', seen: '1' });
+    expect(wrong).toMatchObject({ code: 'CURSOR_RANGE', seen: '1' });
     const unread = readRange(
       source(),
       { sql: 'select id from ranges', cursor: 'id' },
       { range: { from: '1', to: '2' } },
     );
-    expect(await problemOf(unread)).toMatchObject({ code: 'DB_RANGE', next: expect.stringContaining('sluice sync') });
+    expect(await problemOf(unread)).toMatchObject({
+      code: 'CURSOR_RANGE',
+      next: expect.stringContaining('sluice sync'),
+    });
   });
 
   it('continues from a watermark that a user set, and includes all rows with that value', async () => {
@@ -211,7 +214,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
       ['5', 'zz'],
     ]);
     const problem = await problemOf(readOn(source(), query('names', { lag: 5 }), first.watermark));
-    expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', family: 'job' });
+    expect(problem).toMatchObject({ code: 'CURSOR_LAG', family: 'job' });
   });
 
   it('reports a row without a cursor value, or skips such rows if configured', async () => {
@@ -231,12 +234,12 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
   it('rejects ambiguous columns, an unknown column, and a lag of the wrong type', async () => {
     await run(`create table odd (id integer, at double precision)`);
     await run(`insert into odd values (1, 0.5)`);
-    expect(await problemOf(readOn(source(), query('odd')))).toMatchObject({ code: 'DB_CURSOR_TYPE', family: 'job' });
+    expect(await problemOf(readOn(source(), query('odd')))).toMatchObject({ code: 'CURSOR_TYPE', family: 'job' });
     const missing = await problemOf(readOn(source(), { ...query('odd'), cursor: 'updated' }));
     expect(missing.message).toContain('updated');
     const first = await readOn(source(), { ...query('odd'), cursor: 'id' });
     const lag = await problemOf(readOn(source(), { ...query('odd', { lag: '5m' }), cursor: 'id' }, first.watermark));
-    expect(lag).toMatchObject({ code: 'DB_CURSOR_LAG', allowed: 'a number such as 1000' });
+    expect(lag).toMatchObject({ code: 'CURSOR_LAG', allowed: 'a number such as 1000' });
   });
 
   it('refuses to continue if the column has another type or the watermark is invalid', async () => {
@@ -247,8 +250,8 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     const problem = await problemOf(
       readOn(source(), other, JSON.stringify({ ...JSON.parse(first.watermark!), value: '1' })),
     );
-    expect(problem).toMatchObject({ code: 'DB_CURSOR_TYPE', allowed: 'integer' });
-    expect(await problemOf(readOn(source(), query('turned'), 'yesterday'))).toMatchObject({ code: 'DB_WATERMARK' });
+    expect(problem).toMatchObject({ code: 'CURSOR_TYPE', allowed: 'integer' });
+    expect(await problemOf(readOn(source(), query('turned'), 'yesterday'))).toMatchObject({ code: 'CURSOR_WATERMARK' });
   });
 }
 
@@ -275,9 +278,9 @@ describeWithServer({ servers: 'PostgreSQL' }, 'an incremental read in PostgreSQL
 
   it('rejects infinity and UUIDs, and suggests an alternative for each', async () => {
     const infinity = await problemOf(readOn(source(), { sql: "select 'infinity'::timestamptz as at", cursor: 'at' }));
-    expect(infinity).toMatchObject({ code: 'DB_CURSOR_VALUE', seen: 'infinity' });
+    expect(infinity).toMatchObject({ code: 'CURSOR_VALUE', seen: 'infinity' });
     const uuid = await problemOf(readOn(source(), { sql: 'select gen_random_uuid() as at', cursor: 'at' }));
-    expect(uuid).toMatchObject({ code: 'DB_CURSOR_TYPE', seen: 'uuid' });
+    expect(uuid).toMatchObject({ code: 'CURSOR_TYPE', seen: 'uuid' });
     expect(uuid.next).toContain('UUIDv7');
   });
 
@@ -287,7 +290,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'an incremental read in PostgreSQL
     ["'a'::text", 'at', '10m', 'no lag', /remove lag/],
   ])('says which lag is valid for %s', async (value, cursor, lag, allowed, next) => {
     const problem = await problemOf(readOn(source(), { sql: `select ${value} as at`, cursor, lag }));
-    expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', seen: `lag: ${lag}`, allowed });
+    expect(problem).toMatchObject({ code: 'CURSOR_LAG', seen: `lag: ${lag}`, allowed });
     expect(problem.next).toMatch(next);
   });
 

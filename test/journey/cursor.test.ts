@@ -97,7 +97,7 @@ it("a user can show, clear and set a job's checkpoint, and each change is record
     expect(await state('set', 'orders', wrong)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/DB_WATERMARK: [\s\S]*allowed {2}[\s\S]*next +sluice state show orders/),
+      stderr: expect.stringMatching(/CURSOR_WATERMARK: [\s\S]*allowed {2}[\s\S]*next +sluice state show orders/),
     });
   }
   expect(await state('set', 'orders', '1')).toMatchObject({

@@ -1,5 +1,16 @@
-import { type ColumnType, cutText, Problem } from '#sdk';
-import type { CursorBound } from './dialect.ts';
+import { Problem } from '../../lib/problem.ts';
+import { cutText } from '../../lib/redact.ts';
+import type { Column, ColumnType } from '../column.ts';
+import '../../lib/temporal.ts';
+
+/**
+ * A cursor value as the canonical text of its type. The text is exact, so the value is never converted to a JavaScript
+ * number.
+ */
+export interface CursorBound {
+  readonly type: ColumnType;
+  readonly text: string;
+}
 
 const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
   integer: /^-?\d+$/,
@@ -11,7 +22,7 @@ const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
 };
 
 const instead: Readonly<Partial<Record<ColumnType, string>>> = {
-  float: 'cast the column in the query, because floats cannot be compared exactly: cast(… as decimal(20, 6))',
+  float: 'use a decimal, because floats cannot be compared exactly; in SQL, cast(… as decimal(20, 6))',
   uuid: 'use an increasing column, because UUIDs are not ordered by time; if the values are UUIDv7, cast the column to text',
 };
 
@@ -19,7 +30,7 @@ const instead: Readonly<Partial<Record<ColumnType, string>>> = {
 export function refuseCursorType(column: string, type: ColumnType): void {
   if (shapes[type] !== undefined) return;
   throw new Problem({
-    code: 'DB_CURSOR_TYPE',
+    code: 'CURSOR_TYPE',
     family: 'job',
     message: `column ${JSON.stringify(column)} cannot be a cursor: its type is ${type}`,
     where: { column },
@@ -29,16 +40,30 @@ export function refuseCursorType(column: string, type: ColumnType): void {
   });
 }
 
+/** Rejects a cursor whose type has changed since the last run. */
+export function refuseOtherType({ name, type }: Column, before: CursorBound | undefined): void {
+  if (before === undefined || before.type === type) return;
+  throw new Problem({
+    code: 'CURSOR_TYPE',
+    family: 'job',
+    message: `the type of column ${JSON.stringify(name)} has changed since the last run: it was ${before.type} and is now ${type}`,
+    where: { column: name },
+    seen: type,
+    allowed: before.type,
+    next: 'cast the column to its former type in the query (or declare it under `types`), or clear the watermark to read all rows again: `sluice state clear JOB`',
+  });
+}
+
 /** Rejects values that can't be compared as text: infinity, NaN, years BC and years with five digits. */
 export function refuseCursorValue(column: string, { type, text }: CursorBound): void {
   if (shapes[type]!.test(text)) return;
   throw new Problem({
-    code: 'DB_CURSOR_VALUE',
+    code: 'CURSOR_VALUE',
     family: 'job',
     message: `the highest value of column ${JSON.stringify(column)} cannot be a watermark`,
     where: { column },
     seen: cutText(text, 80),
-    next: 'exclude rows with such values in the query: … where that_column < …',
+    next: 'exclude rows with such values in the query, as in … where that_column < …',
   });
 }
 
@@ -125,7 +150,7 @@ function earlier(text: string, seconds: number): string {
 function noLag(column: string, type: ColumnType, lag: Lag): Problem {
   const { allowed, next } = lagFor(type, lag);
   return new Problem({
-    code: 'DB_CURSOR_LAG',
+    code: 'CURSOR_LAG',
     family: 'job',
     message: `a lag of ${lag} cannot be subtracted from column ${JSON.stringify(column)}: its type is ${type}`,
     where: { column },

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { type Batch, type Column, cellText, type RowsAgain, storedRow } from '#sdk';
-import { isBefore, type Lag, lagged, plainText, refuseCursorValue } from './cursor-value.ts';
-import type { CursorBound } from './dialect.ts';
-import type { Watermark } from './watermark.ts';
+import { type Batch, cellText, storedRow } from '../batch.ts';
+import type { Column } from '../column.ts';
+import type { RowsAgain } from '../connector.ts';
+import { type CursorBound, isBefore, type Lag, lagged, plainText, refuseCursorValue } from './cursor-value.ts';
+import type { CursorWatermark } from './cursor-watermark.ts';
 
 /**
  * Maximum number of boundary rows to remember. If more rows share the boundary value, the next run reads and sends the
@@ -18,18 +19,23 @@ interface BoundaryRow {
 interface BoundaryRowsOptions {
   readonly column: string;
   readonly lag: Lag | undefined;
-  readonly before: Watermark | undefined;
+  readonly before: CursorWatermark | undefined;
   /** Index of the column whose values are compared. */
   readonly at: number;
   readonly type: CursorBound['type'];
   /** The job's columns, which are the first ones in each batch. */
   readonly columns: readonly Column[];
+  /**
+   * Whether rows arrive in cursor order. If not, text can't be a cursor, and rows below the last run's watermark (minus
+   * the lag) are dropped, because some APIs round the requested time.
+   */
+  readonly isSorted: boolean;
 }
 
 /**
  * The boundary rows of an incremental read. Drops rows that the last run already sent and that haven't changed.
- * Remembers the rows that the next run will read again. Rows arrive in cursor order, so only the first and last rows
- * are compared.
+ * Remembers the rows that the next run will read again. If rows arrive in cursor order, only the first and last rows of
+ * a batch are compared.
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
@@ -49,9 +55,13 @@ export class BoundaryRows {
   /** Cursor value of the last row that wasn't remembered because the limit was exceeded. */
   #forgotten: CursorBound | undefined;
   #value: CursorBound | undefined;
+  /** Where this read starts; undefined if it reads everything. */
+  readonly #from: CursorBound | undefined;
 
   constructor(reading: BoundaryRowsOptions) {
     this.#reading = reading;
+    const { column, lag, before } = reading;
+    this.#from = before === undefined ? undefined : lagged(column, before.value, lag);
     const { columns: former = [], seen = [] } = reading.before ?? {};
     const names = reading.columns.map(({ name }) => name);
     this.#all = reading.columns.keys().toArray();
@@ -63,23 +73,31 @@ export class BoundaryRows {
 
   /** The batch's new rows. */
   fresh(batch: Batch): Batch {
-    this.#remember(batch);
+    if (this.#reading.isSorted) this.#remember(batch);
+    else this.#rememberUnsorted(batch);
     this.#noteUncompared(batch);
     const rows = new Int32Array(batch.length);
     let length = 0;
     for (let i = 0; i < batch.length; i++) {
-      if (this.#isExpected(batch, i)) continue;
+      if (this.#isOld(batch, i) || this.#isExpected(batch, i)) continue;
       rows[length++] = storedRow(batch, i);
     }
     return length === batch.length ? batch : { ...batch, rows, length };
   }
 
+  /** Whether the row is below the values that were requested. A sorted read returns no such rows. */
+  #isOld(batch: Batch, i: number): boolean {
+    return !this.#reading.isSorted && this.#from !== undefined && isBefore(this.#valueOf(batch, i), this.#from);
+  }
+
   #isExpected(batch: Batch, i: number): boolean {
     if (this.#expected.size === 0) return false;
+    const { before, isSorted } = this.#reading;
+    if (!isSorted && isBefore(before!.value, this.#valueOf(batch, i))) return false;
     const row = rowOf(batch, i, this.#common);
     const left = this.#expected.get(row);
     if (left === undefined) {
-      this.#leaveBehind(this.#valueOf(batch, i));
+      if (isSorted) this.#leaveBehind(this.#valueOf(batch, i));
       return false;
     }
     if (left === 1) this.#expected.delete(row);
@@ -115,6 +133,33 @@ export class BoundaryRows {
     if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
   }
 
+  /** Like {@link #remember}, for rows in any order: compares every row. */
+  #rememberUnsorted(batch: Batch): void {
+    const { column, lag } = this.#reading;
+    const values = Array.from({ length: batch.length }, (_, i) => this.#valueOf(batch, i));
+    for (const value of values) {
+      refuseCursorValue(column, value);
+      if (this.#value === undefined || isBefore(this.#value, value)) this.#value = value;
+    }
+    const from = lagged(column, this.#value!, lag);
+    for (const [i, value] of values.entries()) {
+      if (!isBefore(value, from)) this.#seen.push({ value, row: rowOf(batch, i, this.#all) });
+    }
+    if (this.#seen.length > 2 * maxBoundaryRows) this.#forgetLowest();
+  }
+
+  /** Keeps only the rows within the lag and, of these, only the highest ones. */
+  #forgetLowest(): void {
+    const { column, lag, isSorted } = this.#reading;
+    if (isSorted || this.#value === undefined) return;
+    const from = lagged(column, this.#value, lag);
+    const all = this.#seen.filter(({ value }) => !isBefore(value, from)).sort((a, b) => order(a.value, b.value));
+    const forgotten = all.at(-maxBoundaryRows - 1)?.value ?? this.#forgotten;
+    if (this.#forgotten === undefined || isBefore(this.#forgotten, forgotten!)) this.#forgotten = forgotten;
+    this.#seen = all.slice(-maxBoundaryRows);
+    if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
+  }
+
   /** Whether the rows that the last run remembered have missing or unknown columns. */
   get #isIncomparable(): boolean {
     const { columns = [], seen = [] } = this.#reading.before ?? {};
@@ -122,13 +167,16 @@ export class BoundaryRows {
   }
 
   /**
-   * Rows are sorted, so it's sufficient to check the first row. Text is sorted by the database's collation, so any row
+   * If rows are sorted, it's sufficient to check the first row. Text is sorted by the database's collation, so any row
    * with a text cursor may be from the last run.
    */
   #noteUncompared(batch: Batch): void {
     if (this.#hasUncompared || !this.#isIncomparable) return;
-    const { before, type } = this.#reading;
-    this.#hasUncompared = type === 'text' || !isBefore(before!.value, this.#valueOf(batch, 0));
+    const { before, type, isSorted } = this.#reading;
+    const isAfter = (i: number) => type !== 'text' && isBefore(before!.value, this.#valueOf(batch, i));
+    for (let i = 0; i < (isSorted ? 1 : batch.length) && !this.#hasUncompared; i++) {
+      this.#hasUncompared = !this.#isOld(batch, i) && !isAfter(i);
+    }
   }
 
   /**
@@ -136,6 +184,7 @@ export class BoundaryRows {
    * compared.
    */
   get comesAgain(): RowsAgain | undefined {
+    this.#forgetLowest();
     if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
     return this.#forgotten === undefined ? undefined : { why: 'too_many' };
   }
@@ -146,14 +195,20 @@ export class BoundaryRows {
   }
 
   /** The new watermark, or the previous one if there are no rows. */
-  watermark(): Watermark | undefined {
+  watermark(): CursorWatermark | undefined {
     const { before, column, columns, type } = this.#reading;
     if (this.#value === undefined) return before;
+    this.#forgetLowest();
     // The latest rows may have been deleted since the last run, but the watermark never moves back.
     const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
     const value = isBack ? before.value : this.#value;
     return { column, value, columns: columns.map(({ name }) => name), seen: this.#seen.map(({ row }) => row) };
   }
+}
+
+function order(a: CursorBound, b: CursorBound): number {
+  if (isBefore(a, b)) return -1;
+  return isBefore(b, a) ? 1 : 0;
 }
 
 /**

@@ -1,9 +1,11 @@
-import { type ColumnType, canonicalText, columnTypes, cutText, Problem } from '#sdk';
-import { refuseCursorValue } from './cursor-value.ts';
-import type { CursorBound } from './dialect.ts';
+import { Problem } from '../../lib/problem.ts';
+import { cutText } from '../../lib/redact.ts';
+import { type ColumnType, columnTypes } from '../column.ts';
+import { canonicalText } from '../records/canonical.ts';
+import { type CursorBound, refuseCursorValue } from './cursor-value.ts';
 
 /** A watermark: the cursor's highest value, and hashes of the boundary rows. */
-export interface Watermark {
+export interface CursorWatermark {
   readonly column: string;
   readonly value: CursorBound;
   /** The columns whose values are hashed in `seen`, in order; empty if they are unknown. */
@@ -16,7 +18,7 @@ export interface Watermark {
  * Parses a watermark. `seen` is optional, because users can set watermarks by hand. Throws a Problem if the text isn't
  * a watermark.
  */
-export function parseWatermark(text: string | undefined): Watermark | undefined {
+export function parseWatermark(text: string | undefined): CursorWatermark | undefined {
   if (text === undefined) return undefined;
   try {
     const { column, type, value, columns = [], seen = [] } = JSON.parse(text) as Record<string, unknown>;
@@ -25,7 +27,7 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
     return { column, value: { type: type as ColumnType, text: value }, columns: texts(columns), seen: texts(seen) };
   } catch (cause) {
     throw new Problem({
-      code: 'DB_WATERMARK',
+      code: 'CURSOR_WATERMARK',
       family: 'config',
       message: "the job's watermark was written by a different connector",
       seen: cutText(text, 80),
@@ -52,7 +54,7 @@ export function meantWatermark(
   const canonical = canonicalText(value.text, value.type);
   if (canonical === undefined || column !== (cursor ?? column)) {
     throw new Problem({
-      code: 'DB_WATERMARK',
+      code: 'CURSOR_WATERMARK',
       family: 'config',
       message: `not a valid value for the job's cursor ${JSON.stringify(cursor ?? column)}`,
       seen: cutText(text, 80),
@@ -66,11 +68,11 @@ export function meantWatermark(
 /**
  * A watermark with another value of the same cursor. It has no hashes, so the next run reads all rows with that value.
  */
-function atValue(text: string, { column, value: { type } }: Watermark): Watermark {
+function atValue(text: string, { column, value: { type } }: CursorWatermark): CursorWatermark {
   return { column, value: { type, text }, columns: [], seen: [] };
 }
 
 /** Serializes the watermark. Equal watermarks produce equal strings. */
-export function watermarkText({ column, value, columns, seen }: Watermark): string {
+export function watermarkText({ column, value, columns, seen }: CursorWatermark): string {
   return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted() });
 }
