@@ -2,6 +2,7 @@ import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import { answerFaults } from './answers.ts';
 import { authFaults } from './auth.ts';
 import { hmacFault } from './hmac-signer.ts';
+import { incrementalFaults } from './incremental-faults.ts';
 import type { OptionFault } from './option-fault.ts';
 import type { RestQuery, RestSource } from './options.ts';
 import { pagingFaults } from './paging-faults.ts';
@@ -51,6 +52,10 @@ function queryFaults(query: RestQuery): OptionFault[] {
     ...templateFaults(query),
     ...windowFaults(query),
     ...conditionFaults(query),
+    ...incrementalFaults(
+      query,
+      [...templated, 'paths' as const, 'report' as const].map((option) => query[option]),
+    ),
     ...answerFaults(query.answers),
     ...pathsFaults(query, new Set(outerNames(query))),
     ...reportOptionFaults(query),
@@ -73,8 +78,8 @@ function queryFaults(query: RestQuery): OptionFault[] {
 const templated = ['path', 'endpoint_url', 'parameters', 'body', 'form', 'paging'] as const;
 
 /** The names that a run sets before it requests a page. */
-function outerNames({ window }: RestQuery): string[] {
-  return window === undefined ? [] : ['window'];
+function outerNames({ window, cursor }: RestQuery): string[] {
+  return [...(window === undefined ? [] : ['window']), ...(cursor === undefined ? [] : ['since', 'until'])];
 }
 
 function reportOptionFaults(query: RestQuery): OptionFault[] {
@@ -94,13 +99,23 @@ function templateFaults(query: RestQuery): OptionFault[] {
     const fault = templateFault(query[option], names);
     return fault === undefined
       ? []
-      : [{ option, message: `${fault}; allowed names include page, window, now and today` }];
+      : [
+          {
+            option,
+            message: `${fault}; allowed names include page, window, now and today, and with cursor since and until`,
+          },
+        ];
   });
 }
 
 function windowFaults(query: RestQuery): OptionFault[] {
-  const { window } = query;
+  const { window, cursor } = query;
   if (window === undefined) return [];
+  if ((window.start === undefined) !== (cursor !== undefined)) {
+    const message =
+      cursor === undefined ? 'requires `start`' : 'cannot have a `start` with `cursor`; set the `start` of the query';
+    return [{ option: 'window', message }];
+  }
   const now = new Moment(Temporal.Now.zonedDateTimeISO('UTC'), false);
   try {
     boundOf('start_date', { now, start_date: window.start });
@@ -111,7 +126,9 @@ function windowFaults(query: RestQuery): OptionFault[] {
   const isUsed = [...templated, 'paths' as const, 'report' as const].some((option) =>
     /\{\{[^}]*\bwindow\./.test(JSON.stringify(query[option] ?? '')),
   );
-  return isUsed ? [] : [{ option: 'window', message: 'is not used: put `{{ window.from }}` into the request' }];
+  return isUsed || cursor !== undefined
+    ? []
+    : [{ option: 'window', message: 'is not used: put `{{ window.from }}` into the request' }];
 }
 
 function conditionFaults({ conditional, paging, window }: RestQuery): OptionFault[] {

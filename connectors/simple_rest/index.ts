@@ -4,6 +4,7 @@ import {
   defineConnector,
   type HttpClient,
   httpProblem,
+  meantWatermark,
   openHttp,
   PageSpool,
   Problem,
@@ -14,6 +15,7 @@ import {
 } from '#sdk';
 import { discoverPath } from './discover.ts';
 import { optionFaults } from './faults.ts';
+import { IncrementalRead } from './incremental-read.ts';
 import { describedLogin } from './login-of.ts';
 import { query, source } from './options.ts';
 import { readPages } from './pages.ts';
@@ -33,6 +35,10 @@ const connector = defineConnector({
   ...reference,
   shorthand: 'path',
   logsInByRequest: true,
+  givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
+  rangesBy: ({ cursor }) => cursor,
+  readsOnFrom: (text, { former, query: { cursor } }) =>
+    cursor === undefined ? text : meantWatermark(text, { former, cursor }),
 
   oauth: ({ auth }) => describedLogin(auth),
 
@@ -77,7 +83,13 @@ const connector = defineConnector({
       logicalAt,
       watermark,
       preview,
+      range,
     } = context;
+    const { cursor } = asked;
+    const incremental =
+      cursor === undefined
+        ? undefined
+        : new IncrementalRead({ query: { ...asked, cursor }, watermark, range, timezone });
     const client = await clientOf(context);
     const { alive = () => undefined, attemptFacts } = context;
     const orders = new ReportOrders(attemptFacts?.texts);
@@ -85,8 +97,8 @@ const connector = defineConnector({
     const asking = new RestClient({ source: given, client, login, logIn, signal, log, preview, ...run });
     const spool = new PageSpool(scratch, { maxBytes: given.max_answer_bytes, signal });
     try {
-      const pages = { asking, client, query: asked, spool, log, warn, alive, watermark, signal, orders, preview };
-      return await readPages(pages);
+      const reading = { asking, client, spool, log, warn, alive, signal, orders, preview };
+      return await readPages({ ...reading, query: asked, watermark, incremental });
     } finally {
       await asking.end();
       await spool.close();

@@ -1,6 +1,7 @@
 import { type OptionValues, option, recordOptions } from '#sdk';
 import { answers } from './answers.ts';
 import { auth } from './auth.ts';
+import { incrementalOptions } from './incremental-options.ts';
 import { paging } from './paging-options.ts';
 import { pathsOptions } from './paths-options.ts';
 import { report } from './report-options.ts';
@@ -18,7 +19,7 @@ export type FailWhen = string | { readonly path: string; readonly is: string | n
 
 /** A period, and the size of the steps in which Sluice reads it. */
 export interface RestWindow {
-  readonly start: string;
+  readonly start?: string;
   readonly end?: string;
   readonly step?: string;
   readonly bound?: 'inside' | 'outside';
@@ -92,10 +93,13 @@ export const query = {
     {
       type: 'object',
       additionalProperties: false,
-      required: ['start'],
       properties: {
-        start: { ...text, description: 'First day or time to request: a date or a template.' },
-        end: { ...text, description: 'Last day or time to include. Default: today.' },
+        start: {
+          ...text,
+          description:
+            'First day or time to request: a date or a template. Required without `cursor`; with it, `window` starts at `{{ since }}`.',
+        },
+        end: { ...text, description: 'Last day or time to include. Default: today; with `cursor`, now.' },
         step: { ...text, pattern: '^\\d+(mo|[hdwy])$', description: 'Length of each requested period: 7d, 1mo.' },
         bound: {
           enum: ['inside', 'outside'],
@@ -105,10 +109,12 @@ export const query = {
       },
     },
     {
-      about: 'Request the data period by period; use `{{ window.from }}` and `{{ window.to }}` in the request.',
+      about:
+        'Request the data period by period; use `{{ window.from }}` and `{{ window.to }}` in the request or, with `cursor`, `{{ since }}` and `{{ until }}`.',
       example: { start: '{{ month_start - 3mo }}', step: '1mo' },
     },
   ),
+  ...incrementalOptions,
   header_columns: option.map<string>(text, {
     about: 'Response headers to add as the first columns, by column name.',
     example: { version: 'x-data-version' },

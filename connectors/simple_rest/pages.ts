@@ -29,6 +29,7 @@ import { ruleFor, ruleProblem } from './answers.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import { discarded, type Fetched, type FetchedPage, type PageContent } from './fetched-page.ts';
 import { headerValue } from './header-value.ts';
+import type { IncrementalRead } from './incremental-read.ts';
 import { moreWarning, totalPlaces } from './more-pages.ts';
 import type { RestQuery } from './options.ts';
 import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf, soapFailure } from './page-answer.ts';
@@ -49,7 +50,10 @@ interface PagesOptions {
   readonly warn: (warning: RunWarning) => void;
   /** Called after each page. */
   readonly alive: () => void;
+  /** The watermark of conditional requests. */
   readonly watermark: string | undefined;
+  /** Set if the query has a `cursor`. */
+  readonly incremental: IncrementalRead | undefined;
   readonly signal: AbortSignal;
   /** Reports that were started, by this attempt or an earlier one. */
   readonly orders: ReportOrders;
@@ -62,10 +66,12 @@ interface PagesOptions {
  * reported total changes between pages, records may have moved to other pages, so all pages are fetched a second time.
  */
 export async function readPages(given: PagesOptions): Promise<Extraction> {
-  const { spool, log, preview, query } = given;
+  const { spool, log, incremental, asking, preview, query } = given;
   for (const method of methodsOf(query)) checkPreviewMethod(preview, method);
+  const scope = { ...asking.scope, ...incremental?.names(asking.scope) };
   const init = { ...given, query: withPathOf(given.query) };
-  return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
+  const run = await readTwice(() => PageRun.read(init, scope), { forget: () => spool.clear(), log });
+  return incremental === undefined ? run.extraction() : incremental.rows(() => run.extraction());
 }
 
 class PageRun {
@@ -99,11 +105,11 @@ class PageRun {
   }
 
   /** Reads all pages until a problem occurs. */
-  static async read(init: PagesOptions): Promise<PageRun> {
+  static async read(init: PagesOptions, scope: Scope): Promise<PageRun> {
     const run = new PageRun(init);
     try {
-      for (const scope of scopesOf(init.query, init.asking.scope)) {
-        await run.#readScope(scope);
+      for (const one of scopesOf(init.query, scope)) {
+        await run.#readScope(one);
         if (init.preview !== undefined) break;
       }
     } catch (error) {

@@ -125,7 +125,7 @@ function parsedAddress(filled: unknown, written: string): URL {
 function unfilled(seen: string) {
   return httpProblem('REST_TEMPLATE', 'config', 'cannot build the URL: a template in it has no value', {
     seen,
-    next: 'set `window` for `window.…` and a matching kind of `paging` for `page.…`; `| default: x` sets a default',
+    next: 'set `window` for `window.…`, `start` for `since`, and a matching kind of `paging` for `page.…`; `| default: x` sets a default',
   });
 }
 

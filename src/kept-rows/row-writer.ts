@@ -47,9 +47,11 @@ export class RowWriter {
   constructor(given: RowWriterOptions) {
     const { columns, come, key, deleted, cursor } = given;
     this.#given = given;
-    this.#key = key.map((name) => keyOrdering(name, { columns, come }));
+    // A source that finds its columns in its records has none if there are no records.
+    const isEmpty = come.length === 0 && columns.length > 0;
+    this.#key = isEmpty ? [] : key.map((name) => keyOrdering(name, { columns, come }));
     this.#version = versionOrdering(cursor, come);
-    this.#deleted = deleted === undefined ? -1 : namedColumn(come, deleted, 'deleted');
+    this.#deleted = deleted === undefined || isEmpty ? -1 : namedColumn(come, deleted, 'deleted');
     this.hasValue = columns.map(() => false);
   }
 

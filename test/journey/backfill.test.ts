@@ -130,12 +130,12 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a backfill', (server) => {
     };
     expect(await refused('BACKFILL_KEEPS_NOTHING')).toContain('write: append');
     await shop.config({ query: 'select 1 as id', write: { disposition: 'merge', key: 'id' }, transforms: [] });
-    expect(await refused('BACKFILL_NO_RANGES')).toContain('a db query with a cursor');
+    expect(await refused('BACKFILL_NO_RANGES')).toContain('a db or simple_rest query with a cursor');
     await shop.config({});
     expect((await backfill(shop, byMonth)).stderr).toContain('BACKFILL_NO_ROWS');
     await refused('BACKFILL_RANGE', ['--from', '2026-02-01', '--to', '2026-01-01']);
     await refused('BACKFILL_CHUNK', [...januaryAndFebruary, '--chunk', '100']);
     await shop.sync();
-    await refused('DB_RANGE', ['--from', '1', '--to', '100']);
+    await refused('CURSOR_RANGE', ['--from', '1', '--to', '100']);
   });
 });

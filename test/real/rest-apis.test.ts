@@ -46,6 +46,39 @@ else
         });
       });
 
+      it('an incremental read continues from the highest time, and a past range is read exactly', async () => {
+        const query = {
+          path: '/drf/changes/',
+          parameters: [
+            { name: 'since', value: '{{ since }}' },
+            { name: 'until', value: '{{ until }}' },
+          ],
+          records: 'results',
+          paging: { kind: 'next_link', path: 'next', total: 'count' },
+          cursor: 'changed',
+        };
+        const run = async (more: object, how: object = {}) => {
+          const result = await extract({ ...query, ...more }, { url: api!.url }, how);
+          return { ...result, ids: result.rows.map(([id]) => Number(id)).sort((a, b) => a - b) };
+        };
+        const count = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+        const first = await run({});
+        expect(first.ids).toEqual(count(1, 47));
+        expect(await run({}, { watermark: first.watermark })).toMatchObject({
+          ids: [],
+          unchanged: true,
+          watermark: first.watermark,
+        });
+        const lagged = await run({ lag: '5m' }, { watermark: first.watermark!.replace(/"seen":.*/, '"seen":[]}') });
+        // Record 42 is 5 µs below the limit.
+        expect(lagged.ids).toEqual(count(43, 47));
+        const half = JSON.stringify({ column: 'changed', type: 'timestamptz', value: '2026-03-28T21:50:00.000020Z' });
+        expect((await run({}, { watermark: half })).ids).toEqual(count(20, 47));
+        const range = { from: '2026-03-29', to: '2026-03-29T00:10:00+02:00' };
+        const past = await run({}, { watermark: first.watermark, range, timezone: 'Etc/GMT-2' });
+        expect(past.ids).toEqual(count(30, 39));
+      });
+
       it('counts in a JSON header end paging', async () => {
         for (const paging of [
           { kind: 'page', pages: 'header(X-Pagination).total_pages' },

@@ -133,7 +133,7 @@ function ableOf({ name, extract, line }: Job): Extract {
     where,
     seen: `connector ${connector.id}`,
     allowed:
-      'a db query with a cursor, or a stream of a service with dates (start_date, end_date) or incremental: true',
+      'a db or simple_rest query with a cursor, or a stream of a service with dates (start_date, end_date) or incremental: true',
     next:
       extract.write.disposition === 'append'
         ? `"sluice state clear ${name}" makes the next run read everything; rows that the source no longer has will be lost, so run "sluice backup FOLDER" first`

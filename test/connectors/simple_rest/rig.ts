@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import rest from '../../../connectors/simple_rest/index.ts';
 import type { Problem } from '../../../src/lib/problem.ts';
 import { forgetSecrets } from '../../../src/lib/redact.ts';
-import { batchText, type PreviewLimits, type RunWarning } from '../../../src/sdk/index.ts';
+import { batchText, type PreviewLimits, type Range, type RunWarning } from '../../../src/sdk/index.ts';
 import type { TestLogin } from '../doubles/logins.ts';
 import { contextOf } from '../harness.ts';
 import { TestServer } from '../http-server.ts';
@@ -16,6 +16,7 @@ type Options = Record<string, unknown>;
 /** What the runner passes in addition to the options. */
 interface Run {
   readonly watermark?: string;
+  readonly range?: Range;
   readonly timezone?: string;
   readonly logicalAt?: number;
   readonly login?: TestLogin;
@@ -42,11 +43,11 @@ export function restBench() {
     const scratch = await mkdtemp(join(folder, 'scratch-'));
     const options = { source: { url: server.url, ...source }, query, folder, scratch };
     const context = { ...contextOf(rest, options), warn, ...run };
-    const { columns, batches, watermark, unchanged, firstPage } = await rest.extract(context);
+    const { columns, batches, watermark, unchanged, comesAgain, covers, firstPage } = await rest.extract(context);
     const rows: (string | null)[][] = [];
     for await (const batch of batches) rows.push(...batchText(batch));
-    const ended = { watermark: watermark?.(), unchanged: unchanged?.() ?? false };
-    return { columns, rows, ...ended, warnings, scratch, firstPage };
+    const ended = { watermark: watermark?.(), unchanged: unchanged?.() ?? false, comesAgain: comesAgain?.() };
+    return { columns, rows, ...ended, covers, warnings, scratch, firstPage };
   }
 
   const failure = (query: Options, source: Options = {}, run: Run = {}): Promise<Problem> =>

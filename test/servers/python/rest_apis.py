@@ -1,6 +1,7 @@
 """Serves 47 rows with Django REST framework at /drf, with flask-smorest at /smorest, and with GraphQL at /graphql."""
 
 import sys
+from datetime import datetime, timedelta, timezone
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import django
@@ -13,6 +14,9 @@ from flask.views import MethodView
 from graphql import build_schema, graphql_sync
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
+START = datetime(2026, 3, 28, 23, 30, tzinfo=timezone(timedelta(hours=2)))
+# Newest first; minutes apart, across midnight.
+CHANGES = [{"id": n, "changed": (START + timedelta(minutes=n, microseconds=n)).isoformat()} for n in range(47, 0, -1)]
 ROWS = [{"id": n, "big": 10**20 + n, "text": 'é "%d"' % n} for n in range(1, 48)]
 
 settings.configure(
@@ -23,6 +27,7 @@ settings.configure(
 )
 django.setup()
 
+from rest_framework.fields import DateTimeField  # noqa: E402
 from rest_framework.generics import ListAPIView  # noqa: E402
 from rest_framework.pagination import PageNumberPagination  # noqa: E402
 from rest_framework.serializers import BaseSerializer  # noqa: E402
@@ -46,7 +51,19 @@ class Items(ListAPIView):
         return ROWS
 
 
-urlpatterns = [path("drf/items/", Items.as_view())]
+class Changes(Items):
+    def get_queryset(self):
+        given = self.request.query_params
+        lower, upper = (DateTimeField().run_validation(given[name]) if name in given else None for name in ("since", "until"))
+        return [
+            row
+            for row in CHANGES
+            for at in [datetime.fromisoformat(row["changed"])]
+            if (lower is None or at >= lower) and (upper is None or at < upper)
+        ]
+
+
+urlpatterns = [path("drf/items/", Items.as_view()), path("drf/changes/", Changes.as_view())]
 
 smorest = Flask(__name__)
 smorest.config.update(API_TITLE="rows", API_VERSION="1", OPENAPI_VERSION="3.0.2")
