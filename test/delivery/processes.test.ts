@@ -71,7 +71,7 @@ describe('several processes with one state folder', () => {
     expect(await store.outbox.inState('owed')).toHaveLength(40 - sent.length);
   });
 
-  it('observe the rate limit, and use nearly all of it, while one of them is killed and restarted', async () => {
+  it('observe the rate limit while one of them is killed and restarted', async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
@@ -87,24 +87,6 @@ describe('several processes with one state folder', () => {
     expect(await store.outbox.inState('owed')).toEqual([]);
     const reached = new Set(stage.seen.map(({ path }) => path));
     expect(reached.size).toBe(20 + rounds * 3);
-  });
-
-  it.skipIf(isOnServer())('reach nearly five requests per second with small uploads', async () => {
-    const stage = await openStage();
-    const { results } = await run({
-      folder: newFolder(),
-      url: stage.url,
-      requestsPerDay: 1_000,
-      instances: names('a', 21),
-      text: 'small',
-    });
-    expect(results.every(([, state]) => state === 'delivered')).toBe(true);
-    const at = arrivals(stage);
-    // How long each of the five slots took until it was used again. A stall of the machine delays some of them.
-    const rounds = at.slice(5).map((one, i) => one - at[i]!);
-    const quick = rounds.filter((milliseconds) => milliseconds < 1_250);
-    expect(quick.length).toBeGreaterThan(rounds.length / 2);
-    expect(maxInASecond(at)).toBeLessThanOrEqual(5);
   });
 
   it.skipIf(isOnServer())(
