@@ -10,6 +10,8 @@ import {
   parseExact,
   type RecordInput,
   readRecords,
+  registerSecret,
+  secretName,
   withDefaults,
   withUrl,
 } from '#sdk';
@@ -37,6 +39,7 @@ interface Answer {
 
 /** Suggests the query that reads all records at a path. The suggestion is based on one or two responses. */
 export async function discoverPath({ asking, client, path }: DiscoverPathOptions): Promise<Dataset> {
+  registerSecrets(path);
   const plain = withDefaults(query, { path });
   const first = await requestOnce(asking, plain);
   const { format } = settingsOf(plain, first.answer);
@@ -75,6 +78,12 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
 function keyColumnOf(records: readonly Readonly<Record<string, unknown>>[]): string {
   const names = ['key', 'name', 'member', '_key'];
   return names.find((name) => !records.some((record) => Object.hasOwn(record, name))) ?? '_member';
+}
+
+/** Registers keys in the path's query string, because the suggestion repeats the path. */
+function registerSecrets(path: string): void {
+  const search = new URLSearchParams(path.slice(path.indexOf('?') + 1));
+  for (const [name, value] of search) if (secretName.test(name)) registerSecret(value);
 }
 
 async function requestOnce(

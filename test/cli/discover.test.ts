@@ -131,4 +131,26 @@ sources: {api: {connector: simple_rest, url: '${server.url}'}}
     expect(sync.code).toBe(0);
     expect(await readFile(join(cwd, 'out.csv'), 'utf8')).toBe('id\n1\n-1\n2\n-2\n3\n-3\n');
   });
+
+  it('takes the URL of an API, and shows no key, whether it is in the URL or in the path', async () => {
+    const server = await new TestServer().start();
+    onTestFinished(() => server.stop());
+    server.answer = ({ searchParams }, response) => {
+      if (searchParams.get('api_key') !== 'a-key-of-the-api') response.writeHead(401).end();
+      else sendJson(response, [{ id: 1 }, { id: 2 }]);
+    };
+    const cwd = await makeFolder();
+    const key = 'api_key=a-key-of-the-api';
+    for (const words of [
+      [`${server.url}/orders?${key}`],
+      [`${server.url}/orders?discount=%zz&${key}`],
+      [server.url, '--path', `/orders?${key}`],
+    ]) {
+      const { code, stdout, stderr } = await start(['discover', ...words, '--json'], { cwd }).ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(JSON.parse(stdout)).toMatchObject({ connector: 'simple_rest', datasets: [{ key: ['id'] }] });
+      expect(stdout).not.toContain('a-key-of-the-api');
+    }
+    expect(server.requests.map(({ method }) => method)).toEqual(Array.from({ length: 6 }, () => 'GET'));
+  });
 });

@@ -49,7 +49,7 @@ function apiAt(url: URL): SourceAddress {
   const search = url.search
     .replace(/^\?/, '')
     .split('&')
-    .filter((part) => part !== '' && !secretName.test(decodeURIComponent(part.split('=', 1)[0]!)));
+    .filter((part) => [...new URLSearchParams(part).keys()].some((name) => !secretName.test(name)));
   const pattern = search.length === 0 ? pathname : `${pathname}?${search.join('&')}`;
   const login =
     secret === undefined ? {} : { auth: { kind: 'key', in: 'query', name: secret[0], value: secret[1] } as const };
