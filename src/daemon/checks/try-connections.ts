@@ -62,7 +62,13 @@ async function tryJobs(
   const jobs = [...config.jobs.values()].filter((job) => namesColumns(job) && !silent.has(job.extract!.source.name));
   const given = { ...runtime, config, signal, isPerson: true, preview: { allowsAnyMethod: false } };
   const queue = new PQueue({ concurrency: atATime });
-  return queue.addAll(jobs.map((job) => () => tryJob(job, given)));
+  return queue.addAll(
+    jobs.map((job) => async () => {
+      // The columns of all jobs would be too long a list.
+      const { found: _, ...test } = await tryJob(job, given);
+      return test;
+    }),
+  );
 }
 
 /**
