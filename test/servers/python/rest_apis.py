@@ -102,6 +102,8 @@ class Root:
 
 
 graph = Flask("graph")
+# GraphQL keeps the order of the query (GraphQL, 7.2.2).
+graph.json.sort_keys = False
 
 
 @graph.post("/")
