@@ -66,7 +66,9 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
     key === undefined || key === keyColumn
       ? ''
       : `${key} is different in each of the ${records.length + found.more.length} records seen.`,
-    changed === undefined ? '' : `${changed} probably is the time of a record's last change.`,
+    changed === undefined
+      ? ''
+      : `${changed} probably is the time of a record's last change. If the API can filter by it, \`cursor: ${changed}\` and {{ since }} read only changed records.`,
     ...found.notes,
   ];
   const shown = notes.filter((note) => note !== '');

@@ -167,7 +167,9 @@ test("uses the last record's key if a flag says that there are more pages", asyn
     parameter: 'starting_after',
     more: 'has_more',
   });
-  expect(notes).toContain("updated_at probably is the time of a record's last change.");
+  expect(notes).toContain(
+    "updated_at probably is the time of a record's last change. If the API can filter by it, `cursor: updated_at` and {{ since }} read only changed records.",
+  );
   expect((await extract(query)).rows).toHaveLength(25);
 });
 
