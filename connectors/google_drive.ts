@@ -265,6 +265,6 @@ function exported({ format }: Scope): { readonly type: string; readonly ending: 
 function nameOf(scope: Scope): string {
   const file = fileOf(scope);
   if (isNative(file)) return `${file.name}.${exported(scope).ending}`;
-  const told = formatOfName(file.name) === undefined ? formatOfMediaType(file.type) : undefined;
-  return told === undefined ? file.name : `${file.name}.${told}`;
+  const extension = formatOfName(file.name) === undefined ? formatOfMediaType(file.type) : undefined;
+  return extension === undefined ? file.name : `${file.name}.${extension}`;
 }

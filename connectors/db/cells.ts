@@ -124,14 +124,14 @@ class OwnBytes {
     const at = 2 * this.#rows++;
     this.#spans[at] = text === null ? -1 : this.#filled;
     if (text === null) return;
-    const most = 3 * text.length;
-    if (this.#filled + most > this.#bytes.length) this.#grow(this.#filled + most);
+    const maxBytes = 3 * text.length;
+    if (this.#filled + maxBytes > this.#bytes.length) this.#grow(this.#filled + maxBytes);
     this.#filled += this.#bytes.write(text, this.#filled, 'utf8');
     this.#spans[at + 1] = this.#filled;
   }
 
-  #grow(least: number): void {
-    const larger = Buffer.allocUnsafe(Math.max(least, 2 * this.#bytes.length));
+  #grow(minBytes: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(minBytes, 2 * this.#bytes.length));
     this.#bytes.copy(larger, 0, 0, this.#filled);
     this.#bytes = larger;
   }

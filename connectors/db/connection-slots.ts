@@ -12,7 +12,7 @@ const aliveMs = 1000;
 interface SlotOptions {
   /** Name of the server. Jobs with the same server name share its connection slots. */
   readonly server: string;
-  readonly most: number;
+  readonly maxConnections: number;
   readonly signal: AbortSignal;
   readonly alive: () => void;
 }
@@ -24,11 +24,11 @@ interface SlotOptions {
  * Connections are never reused. Each job opens a new connection, so that no session state leaks (settings, temporary
  * tables, variables, a changed password) and no connection stays open between runs.
  */
-export async function acquireSlot({ server: name, most, signal, alive }: SlotOptions): Promise<() => void> {
+export async function acquireSlot({ server: name, maxConnections, signal, alive }: SlotOptions): Promise<() => void> {
   signal.throwIfAborted();
   const server = servers.get(name) ?? { reading: 0, waiting: [] };
   servers.set(name, server);
-  if (server.reading >= most || server.waiting.length > 0) await waitForSlot(server, { signal, alive });
+  if (server.reading >= maxConnections || server.waiting.length > 0) await waitForSlot(server, { signal, alive });
   else server.reading++;
   let isFree = false;
   return () => {

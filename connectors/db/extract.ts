@@ -56,7 +56,7 @@ async function placeOf({ source, signal, alive = () => undefined }: Context): Pr
   if (driverOf(source) === 'sqlite') return () => undefined;
   const { host, port, database, user } = addressOf(source);
   const server = JSON.stringify([host, port, database, user, source.ssh?.host]);
-  return acquireSlot({ server, most: source.connections, signal, alive });
+  return acquireSlot({ server, maxConnections: source.connections, signal, alive });
 }
 
 function read(driver: Driver, context: Context, way: Route): Promise<Extraction> {

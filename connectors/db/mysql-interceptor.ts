@@ -173,8 +173,8 @@ export class MysqlInterceptor extends RowInterceptor {
     const left = this.filled - this.at;
     const whole = this.#endOfMessage() - this.at;
     // Only a split row's last packet reveals the length of the row.
-    const least = whole > goesOn ? Math.max(whole, 2 * left) : Math.max(whole, blockBytes);
-    return this.#block?.renew(least) ?? Buffer.allocUnsafeSlow(least);
+    const minBytes = whole > goesOn ? Math.max(whole, 2 * left) : Math.max(whole, blockBytes);
+    return this.#block?.renew(minBytes) ?? Buffer.allocUnsafeSlow(minBytes);
   }
 
   /** End of the packet that starts at this position. If its header is incomplete, the end of the header. */

@@ -99,7 +99,7 @@ export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
   const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
   const seen = `error ${errno}${sqlState ? `, SQLSTATE ${sqlState}` : ''}`;
   const { family, code, next } = verdict;
-  return serverProblem({ place, said: sqlMessage, family, code, next, seen, isLoginRefused, cause: thrown });
+  return serverProblem({ place, serverMessage: sqlMessage, family, code, next, seen, isLoginRefused, cause: thrown });
 }
 
 function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): ErrorMeaning {
@@ -117,7 +117,7 @@ function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Proble
   const plugin = /unknown plugin (\w+)/.exec(message)?.[1];
   if (plugin === undefined) {
     const next = hasTls ? loginRefused.next : `${loginRefused.next}; ${mayNeedTls}`;
-    return serverProblem({ ...loginRefused, place, said: message, next, cause });
+    return serverProblem({ ...loginRefused, place, serverMessage: message, next, cause });
   }
   return new Problem({
     code: 'DB_LOGIN_KIND',

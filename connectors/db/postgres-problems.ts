@@ -75,9 +75,9 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, where);
   const { message } = seenIn(thrown);
   const { family, code, next, isLoginRefused = false } = verdictOn(error, message, where);
-  const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
+  const serverMessage = [message, error.detail, error.hint].filter(Boolean).join('; ');
   return serverProblem({
-    ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
+    ...{ place: where.place, serverMessage, family, code, next, seen: stateOf(error), cause: thrown },
     // Once the login has succeeded, a login error is about the query, which may log in to another server.
     isLoginRefused: isLoginRefused && !where.isConnected,
   });

@@ -124,8 +124,8 @@ export class Portal extends Statement {
     if (this.#complete) return;
     const { rows } = this.#settings;
     const wire = extended(this.#connection!);
-    const most = rows === 0 ? 1 : slicesAhead;
-    for (; this.#asked < most; this.#asked++) wire.execute({ portal: '', rows });
+    const maxSlices = rows === 0 ? 1 : slicesAhead;
+    for (; this.#asked < maxSlices; this.#asked++) wire.execute({ portal: '', rows });
     if (rows === 0) wire.sync();
     else wire.flush();
   }

@@ -81,7 +81,9 @@ export interface Circumstances {
 }
 
 /** Converts a server's error to a Problem. The server returned the error in response to a login or a statement. */
-export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
-  const { place, said, ...rest } = init;
-  return new Problem({ ...rest, message: `the database at ${place} returned an error: ${said}` });
+export function serverProblem(
+  init: Omit<ProblemOptions, 'message'> & { place: string; serverMessage: string },
+): Problem {
+  const { place, serverMessage, ...rest } = init;
+  return new Problem({ ...rest, message: `the database at ${place} returned an error: ${serverMessage}` });
 }

@@ -17,7 +17,7 @@ export interface ServerWarnings {
 /** Whether to report the server's warnings or to fail the run. */
 export type WarningsOption = 'tell' | 'refuse';
 
-interface Told {
+interface WarningContext {
   /** The server's name in messages. */
   readonly place: string;
   readonly option: WarningsOption;
@@ -27,10 +27,13 @@ interface Told {
 }
 
 /** Adds the warnings to the run, grouped by code. Throws if `option` is `refuse` and there are warnings. */
-export function reportWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
+export function reportWarnings(
+  { list, isAll }: ServerWarnings,
+  { place, option, warn, fixes = {} }: WarningContext,
+): void {
   const byCode = Map.groupBy(list, ({ code }) => code);
   const many = isAll ? '' : 'at least ';
-  const told = [...byCode].map(([code, [first, ...more]]): RunWarning => {
+  const warnings = [...byCode].map(([code, [first, ...more]]): RunWarning => {
     const fix = fixes[code];
     return {
       code: 'DB_WARNING',
@@ -39,16 +42,16 @@ export function reportWarnings({ list, isAll }: ServerWarnings, { place, option,
       next: fix,
     };
   });
-  if (option === 'refuse' && told.length > 0) throw refused(told);
-  for (const warning of told) warn?.(warning);
+  if (option === 'refuse' && warnings.length > 0) throw refused(warnings);
+  for (const warning of warnings) warn?.(warning);
 }
 
-function refused(told: readonly RunWarning[]): Problem {
+function refused(warnings: readonly RunWarning[]): Problem {
   return new Problem({
     code: 'DB_WARNING',
     family: 'job',
-    message: told.map(({ message }) => message).join('; '),
-    seen: told.map(({ seen }) => seen).join(', '),
-    next: told.find(({ next }) => next !== undefined)?.next ?? 'fix the query, or set warnings: tell',
+    message: warnings.map(({ message }) => message).join('; '),
+    seen: warnings.map(({ seen }) => seen).join(', '),
+    next: warnings.find(({ next }) => next !== undefined)?.next ?? 'fix the query, or set warnings: tell',
   });
 }

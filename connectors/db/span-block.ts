@@ -65,9 +65,9 @@ export class SpanBlock {
   }
 
   /** Uses a block of at least this many bytes for the next rows. */
-  renew(least = blockBytes): Buffer {
+  renew(minBytes = blockBytes): Buffer {
     const before = this.#current;
-    this.#current = (least <= blockBytes ? this.#spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(least);
+    this.#current = (minBytes <= blockBytes ? this.#spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(minBytes);
     this.#firstByte = 0;
     if (before !== undefined && !this.#lent.has(before)) this.#keep(before);
     return this.#current;

@@ -64,7 +64,16 @@ export function sqlserverProblem(thrown: unknown, where: Login): Problem {
     const { family, code: name, next } = verdict;
     const isLoginRefused = verdict.isLoginRefused === true && !isConnected;
     const seen = `error ${number}`;
-    return serverProblem({ place, said: message, family, code: name, next, seen, isLoginRefused, cause: thrown });
+    return serverProblem({
+      place,
+      serverMessage: message,
+      family,
+      code: name,
+      next,
+      seen,
+      isLoginRefused,
+      cause: thrown,
+    });
   }
   if (code === 'ETIMEOUT' && /^Timeout: Request/.test(message)) return timedOut(place, thrown);
   if (code === 'ETIMEOUT') return connectTimeout(place, connectSeconds);
@@ -77,7 +86,7 @@ export function sqlserverProblem(thrown: unknown, where: Login): Problem {
 function timedOut(place: string, cause: unknown): Problem {
   return serverProblem({
     place,
-    said: seenIn(cause).message,
+    serverMessage: seenIn(cause).message,
     family: 'job',
     code: 'DB_STATEMENT_CANCELLED',
     next: 'raise statement_timeout_seconds or make the query faster',
@@ -86,5 +95,5 @@ function timedOut(place: string, cause: unknown): Problem {
 }
 
 function refused(place: string, cause: unknown): Problem {
-  return serverProblem({ ...loginRefused, place, said: seenIn(cause).message, cause });
+  return serverProblem({ ...loginRefused, place, serverMessage: seenIn(cause).message, cause });
 }

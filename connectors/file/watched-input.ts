@@ -78,10 +78,10 @@ function isSystemError(error: unknown): boolean {
 /**
  * Programs can set a file's modification time to an earlier time (`touch -r`, `cp -p`), but they can't set its ctime.
  */
-const told = ['size', 'mtimeNs', 'ctimeNs', 'ino'] as const;
+const comparedFacts = ['size', 'mtimeNs', 'ctimeNs', 'ino'] as const;
 
 function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void {
-  if (told.every((fact) => before[fact] === now[fact])) return;
+  if (comparedFacts.every((fact) => before[fact] === now[fact])) return;
   throw new Problem({
     code: 'FILE_CHANGED',
     family: 'try_later',

@@ -125,15 +125,15 @@ class Walk {
   }
 
   #matches(path: string): boolean {
-    return path === this.#exact || this.#walking.glob.matches(this.#told(path));
+    return path === this.#exact || this.#walking.glob.matches(this.#comparablePath(path));
   }
 
   #mayHold(path: string): boolean {
-    return this.#exact.startsWith(`${path}/`) || this.#walking.glob.mayHold(this.#told(path));
+    return this.#exact.startsWith(`${path}/`) || this.#walking.glob.mayHold(this.#comparablePath(path));
   }
 
   /** The file's path in the same form as the pattern: absolute, or relative to the source's folder. */
-  #told(path: string): string {
+  #comparablePath(path: string): string {
     const { base, glob } = this.#walking;
     return glob.base.startsWith('/') ? path : posix.relative(base, path);
   }

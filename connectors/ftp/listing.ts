@@ -43,8 +43,8 @@ function machineEntry(line: string): DirectoryEntry | 'itself' | undefined {
   const parts =
     /^((?:[^=;\s]+=[^;]*;)*) (.+)$/s.exec(line) ?? /^((?:[^=;\s]+=[^;\s]*)(?:;[^=;\s]+=[^;\s]*)*) (.+)$/s.exec(line);
   if (parts === null) return undefined;
-  const [, told = '', name = ''] = parts;
-  const facts = new Map(told.split(';').map((fact) => splitFact(fact)));
+  const [, factsText = '', name = ''] = parts;
+  const facts = new Map(factsText.split(';').map((fact) => splitFact(fact)));
   const type = facts.get('type')?.toLowerCase();
   if (type === 'cdir' || type === 'pdir') return 'itself';
   const modified = timeOf(facts.get('modify') ?? '');
@@ -62,10 +62,10 @@ function splitFact(fact: string): [name: string, value: string] {
 }
 
 /** Symbolic links have no standard type. Servers send `OS.unix=slink:target` or `OS.unix=symlink`. */
-function kindOfType(type: string | undefined, told = ''): Pick<DirectoryEntry, 'kind' | 'target'> {
+function kindOfType(type: string | undefined, typeText = ''): Pick<DirectoryEntry, 'kind' | 'target'> {
   if (type === 'file') return { kind: 'file' };
   if (type === 'dir') return { kind: 'folder' };
-  const link = /^os\.unix=s(?:ym)?link(?::(.+))?$/i.exec(told);
+  const link = /^os\.unix=s(?:ym)?link(?::(.+))?$/i.exec(typeText);
   if (link === null) return { kind: 'unknown' };
   return { kind: 'link', ...(link[1] === undefined ? {} : { target: link[1] }) };
 }
@@ -124,12 +124,12 @@ const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
 
 /** Ignores times, because they have no zone and often no year. They therefore don't show when a file was modified. */
 function unixEntry(line: string): DirectoryEntry | undefined {
-  const [, type, told, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
+  const [, type, sizeText, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
   const [, unseenType, unseen] = type === undefined ? (unseenLine.exec(line) ?? []) : [];
   const name = text ?? unseen;
   if (name === undefined) return undefined;
   const kind = kindsOfUnix[(type ?? unseenType)!.toLowerCase()] ?? 'unknown';
-  if (kind !== 'link') return { name, kind, ...sizeOf(told ?? '') };
+  if (kind !== 'link') return { name, kind, ...sizeOf(sizeText ?? '') };
   const arrow = name.indexOf(' -> ');
   return arrow < 0 ? { name, kind } : { name: name.slice(0, arrow), kind, target: name.slice(arrow + 4) };
 }
@@ -139,9 +139,9 @@ const dosLine =
 
 /** The format of `dir` and Internet Information Services. Links and junctions may refer to files or folders. */
 function dosEntry(line: string): DirectoryEntry | undefined {
-  const [, mark, told = '', name] = dosLine.exec(line) ?? [];
+  const [, mark, sizeText = '', name] = dosLine.exec(line) ?? [];
   if (name === undefined) return undefined;
-  if (mark === undefined) return { name, kind: 'file', ...sizeOf(told) };
+  if (mark === undefined) return { name, kind: 'file', ...sizeOf(sizeText) };
   if (mark.toUpperCase() === 'DIR') return { name, kind: 'folder' };
   const [, link = name, target] = /^(.+) \[(.+)\]$/.exec(name) ?? [];
   return { name: link, kind: 'unknown', target };

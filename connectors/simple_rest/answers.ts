@@ -66,8 +66,8 @@ export function ruleFor(
 /** The problem for a response that means `wait` or `fail`. Reads the beginning of the response. */
 export async function ruleProblem({ means, after }: AnswerRule, answer: HttpResponse): Promise<Problem> {
   const { url, status, headers } = answer;
-  const said = excerpt(await readBeginning(answer.body), 200);
-  const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
+  const beginning = excerpt(await readBeginning(answer.body), 200);
+  const seen = beginning === '' ? `status ${status}` : `status ${status}: ${beginning}`;
   if (means === 'fail') {
     return httpProblem('REST_REFUSED', 'job', `${shownUrl(url)} refused the request, according to \`answers\``, {
       seen,

@@ -183,9 +183,9 @@ async function pagingOf(document: unknown, first: Answer, search: PagingSearch):
   const rest = others.length === 0 ? [] : [`Other possible settings for paging: ${others.join(' or ')}.`];
   if (isOther)
     return { paging: best.paging, more, notes: ['The second page was requested and has different records.', ...rest] };
-  const said = `A request for the second page with ${JSON.stringify(best.paging)} returned no new records`;
-  if (!best.isTold) return { more: [], notes: [`${said}; see the API's documentation for paging.`, ...rest] };
-  return { paging: best.paging, more: [], notes: [`${said}: check \`paging\`.`, ...rest] };
+  const finding = `A request for the second page with ${JSON.stringify(best.paging)} returned no new records`;
+  if (!best.isTold) return { more: [], notes: [`${finding}; see the API's documentation for paging.`, ...rest] };
+  return { paging: best.paging, more: [], notes: [`${finding}: check \`paging\`.`, ...rest] };
 }
 
 async function secondPage(

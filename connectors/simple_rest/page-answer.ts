@@ -149,7 +149,7 @@ export async function soapFailure(
     fault.isPassing ? 'try_later' : 'job',
     `The response is a SOAP fault (${shownUrl(url)})`,
     {
-      seen: excerpt(fault.said, 200),
+      seen: excerpt(fault.summary, 200),
       next: fault.isPassing
         ? "the request is retried automatically; if this persists, contact the server's operator"
         : "check the query's `body` and `parameters`, or read faults as data with `fail_when: []`; no data was sent",

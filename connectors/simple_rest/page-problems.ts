@@ -60,9 +60,9 @@ export function noList(records: string, url: URL, seen: string) {
 }
 
 /** The problem if there are more pages than `max_pages`. */
-export function tooManyPages(most: number) {
-  return httpProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
-    allowed: String(most),
+export function tooManyPages(maxPages: number) {
+  return httpProblem('REST_MAX_PAGES', 'job', `there are more than ${maxPages} pages`, {
+    allowed: String(maxPages),
     next: 'raise `max_pages`, or request larger pages; no data was sent',
   });
 }

@@ -30,12 +30,12 @@ export function validatorsOf(request: HttpRequest, { headers }: Pick<HttpRespons
   const etag = [headers.etag ?? []].flat()[0];
   const modified = [headers['last-modified'] ?? []].flat()[0];
   if (etag === undefined && modified === undefined) return undefined;
-  const said: Validators = {
+  const validators: Validators = {
     asked: askedHash(request),
     ...(etag === undefined ? {} : { etag }),
     ...(modified === undefined ? {} : { modified }),
   };
-  return JSON.stringify(said);
+  return JSON.stringify(validators);
 }
 
 function askedHash({ method, url, body = '' }: HttpRequest): string {

@@ -10,13 +10,13 @@ const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions
  */
 export function refused(fault: unknown): Problem {
   const details = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'detail', 'error', 'desc');
-  const said = details ?? partOf(fault, 'faultstring') ?? 'no reason';
+  const reason = details ?? partOf(fault, 'faultstring') ?? 'no reason';
   if (soapServerCode.test(String(partOf(fault, 'faultcode')))) {
     return fail({
       code: 'XMLA_BUSY',
       family: 'try_later',
       message: 'the server could not run the statement',
-      seen: cutText(String(said), 500),
+      seen: cutText(String(reason), 500),
       next: "the request is retried automatically; if this persists, check the server's log",
     });
   }
@@ -24,18 +24,18 @@ export function refused(fault: unknown): Problem {
     code: 'XMLA_REFUSED',
     family: 'config',
     message: 'the server refused the statement',
-    seen: cutText(String(said), 500),
+    seen: cutText(String(reason), 500),
     next: 'try the same statement in another client; the `cubes` and `measures` streams list all cubes and measures',
   });
 }
 
 /** The result contains an error, which arrived after valid rows. */
 export function brokeOff(messages: unknown): Problem {
-  const said = partOf(messages, 'Error', '@Description') ?? 'no reason';
+  const reason = partOf(messages, 'Error', '@Description') ?? 'no reason';
   return fail({
     code: 'XMLA_BROKE_OFF',
     message: 'the server stopped in the middle of the result',
-    seen: cutText(String(said), 500),
+    seen: cutText(String(reason), 500),
   });
 }
 

@@ -62,10 +62,10 @@ export function advance(look: Look): Advance {
     if (next === undefined) rows.delete(key);
     else rows.set(key, next);
   }
-  const told = tellGroups(look, rows);
+  const reported = reportGroups(look, rows);
   const put = [...rows].flatMap(([key, row]) => (isSame(before.get(key), row) ? [] : [row]));
   const drop = look.rows.filter((row) => !rows.has(keyOf(row)));
-  return { put, drop, ...told };
+  return { put, drop, ...reported };
 }
 
 function keyOf({ subject, occasion }: Pick<AlertRow, 'subject' | 'occasion'>): string {
@@ -89,7 +89,7 @@ function noticed(row: AlertRow | undefined, condition: AlertCondition, now: numb
   const cause = row?.cause ?? condition.cause;
   const facts = { subject, occasion, level, what, code, cause, group_key: keyOfGroup(condition, cause) };
   if (row === undefined) {
-    return { ...facts, since, told: 0, opened_at: now, changed_at: now, cleared_at: null, seen_at: now };
+    return { ...facts, since, reported_level: 0, opened_at: now, changed_at: now, cleared_at: null, seen_at: now };
   }
   return {
     ...row,
@@ -105,14 +105,16 @@ function noticed(row: AlertRow | undefined, condition: AlertCondition, now: numb
 function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | undefined {
   const stands = standing(row);
   if (stands === 'unknown') return now - row.seen_at > forgetMs ? undefined : row;
-  if (stands === 'muted' || row.told === 0 || !recovery) return undefined;
+  if (stands === 'muted' || row.reported_level === 0 || !recovery) return undefined;
   return row.cleared_at === null ? { ...row, cleared_at: now } : row;
 }
 
-function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put' | 'drop'> {
+function reportGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put' | 'drop'> {
   const { now } = look;
   // A time in the future was recorded before the clock was set back.
-  const groups = look.groups.filter(({ told_at }) => told_at > now).map((group) => ({ ...group, told_at: now }));
+  const groups = look.groups
+    .filter(({ reported_at }) => reported_at > now)
+    .map((group) => ({ ...group, reported_at: now }));
   const known = new Map([...look.groups, ...groups].map((group) => [group.group_key, group]));
   const ours = [...rows.values()].filter((row) => look.standing(row) !== 'unknown');
   const bulletins: Bulletin[] = [];
@@ -127,14 +129,14 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
     if (due.why === 'reminder' && group === undefined) {
       // The alert was already reported in another group, because its recipients or its reminder interval have changed
       // since then.
-      groups.push({ group_key: key, told_at: now, step: 1, recurred: 0 });
+      groups.push({ group_key: key, reported_at: now, step: 1, recurred: 0 });
       continue;
     }
     bulletins.push(bulletinOf(key, members, due.why));
-    groups.push({ group_key: key, told_at: now, step: due.nextStep, recurred: due.recurred ? 1 : 0 });
+    groups.push({ group_key: key, reported_at: now, step: due.nextStep, recurred: due.recurred ? 1 : 0 });
     for (const row of members) {
       if (row.cleared_at !== null) rows.delete(keyOf(row));
-      else if (row.level > row.told) rows.set(keyOf(row), { ...row, told: row.level });
+      else if (row.level > row.reported_level) rows.set(keyOf(row), { ...row, reported_level: row.level });
     }
   }
   const used = new Set([...rows.values()].map((row) => row.group_key));
@@ -156,41 +158,41 @@ function dueOf(
   { group, key, look }: { group: AlertGroupRow | undefined; key: string; look: Look },
 ): Due {
   const { now, settleMs } = look;
-  const toldAt = group?.told_at ?? 0;
+  const reportedAt = group?.reported_at ?? 0;
   const changes = members.flatMap((row) => {
     if (row.cleared_at !== null) return [row.cleared_at];
-    return row.level > row.told ? [row.changed_at] : [];
+    return row.level > row.reported_level ? [row.changed_at] : [];
   });
   if (changes.length === 0) {
-    const at = group === undefined ? now : toldAt + groupOfKey(key).remindMs;
+    const at = group === undefined ? now : reportedAt + groupOfKey(key).remindMs;
     return { at, why: 'reminder', nextStep: 1, recurred: false };
   }
   const known = group === undefined || isCalm(group, now) ? undefined : group;
   const step = known?.step ?? 0;
   const settledAt = Math.min(...changes) + settleMs;
   const open = members.filter(({ cleared_at }) => cleared_at === null);
-  const isNew = open.some(({ told }) => told === 0);
+  const isNew = open.some(({ reported_level }) => reported_level === 0);
   const recurred = known !== undefined && (known.recurred === 1 || isNew);
   // If no alert was added since the first message, this isn't a storm. The first recovery and the end are then reported
   // immediately, and the end doesn't lengthen the next pause. The recoveries in between wait, because a thousand jobs
   // may recover one by one.
-  const isRecovery = open.every(({ level, told }) => level <= told);
+  const isRecovery = open.every(({ level, reported_level }) => level <= reported_level);
   if (isRecovery && !recurred && (open.length === 0 || step === 1)) {
     return { at: settledAt, why: 'change', nextStep: open.length === 0 ? Math.max(step, 1) : 2, recurred };
   }
-  const rested = step === 0 ? 0 : toldAt + exponentialMs(step - 1, pauses);
+  const rested = step === 0 ? 0 : reportedAt + exponentialMs(step - 1, pauses);
   return { at: Math.max(settledAt, rested), why: 'change', nextStep: step + 1, recurred };
 }
 
 /** If no alert was reported for a whole reminder interval, a new alert is sent without a pause. */
-function isCalm({ group_key, told_at }: AlertGroupRow, now: number): boolean {
-  return now - told_at >= Math.max(groupOfKey(group_key).remindMs, pauses.maxMs);
+function isCalm({ group_key, reported_at }: AlertGroupRow, now: number): boolean {
+  return now - reported_at >= Math.max(groupOfKey(group_key).remindMs, pauses.maxMs);
 }
 
 function bulletinOf(key: string, members: readonly AlertRow[], why: Due['why']): Bulletin {
   const { occasion, to } = groupOfKey(key);
   const open = members.filter(({ cleared_at }) => cleared_at === null);
-  const fresh = open.filter(({ level, told }) => level > told);
+  const fresh = open.filter(({ level, reported_level }) => level > reported_level);
   const recovered = members.filter(({ cleared_at }) => cleared_at !== null);
   return {
     occasion,
@@ -205,7 +207,7 @@ function bulletinOf(key: string, members: readonly AlertRow[], why: Due['why']):
 function kindOf(fresh: readonly AlertRow[], why: Due['why']): Bulletin['kind'] {
   if (why === 'reminder') return 'reminder';
   if (fresh.length === 0) return 'recovered';
-  return fresh.every(({ told }) => told > 0) ? 'worse' : 'opened';
+  return fresh.every(({ reported_level }) => reported_level > 0) ? 'worse' : 'opened';
 }
 
 function mentionOf({ subject, level, since, what, code }: AlertRow): Mention {

@@ -72,11 +72,11 @@ function ordered({ fresh, open }: Bulletin): Mention[] {
 }
 
 function titleOf({ occasion, kind, fresh, open, recovered }: Bulletin): string {
-  const told = kind === 'recovered' ? recovered : kind === 'reminder' ? open : fresh;
-  const names = told.map(({ subject }) => nameOf(subject));
+  const mentions = kind === 'recovered' ? recovered : kind === 'reminder' ? open : fresh;
+  const names = mentions.map(({ subject }) => nameOf(subject));
   const head = headline(occasion, {
     names,
-    worse: told.every(({ level }) => level > 1),
+    worse: mentions.every(({ level }) => level > 1),
     over: kind === 'recovered',
   });
   if (kind === 'reminder') return `still: ${head}`;

@@ -97,7 +97,7 @@ const words: Readonly<Record<Occasion, Words>> = {
   },
 };
 
-export interface Said {
+export interface HeadlineOptions {
   readonly names: readonly string[];
   /** Whether the alerts of all subjects have escalated (level 2). */
   readonly worse: boolean;
@@ -105,7 +105,7 @@ export interface Said {
 }
 
 /** The headline without a final period. */
-export function headline(occasion: Occasion, { names, worse, over }: Said): string {
+export function headline(occasion: Occasion, { names, worse, over }: HeadlineOptions): string {
   const { one, worse: worst = one, many, over: ended, overMany } = words[occasion];
   const single = names.length === 1;
   if (over) return (single ? ended : overMany).replace('{}', single ? names[0]! : String(names.length));

@@ -66,10 +66,9 @@ export class Daemon {
   }
 
   /**
-   * Resumes the schedules, sends owed payloads and catches up on missed firings. Adds the facts in `told` to the log
-   * line.
+   * Resumes the schedules, sends owed payloads and catches up on missed firings. Adds `facts` to the log line.
    */
-  async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
+  async start(facts: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
     const firings = this.#firings;
     const scheduled = firings === undefined ? scheduledIn(config) : await this.#load(firings);
@@ -79,7 +78,7 @@ export class Daemon {
       commit: commitText,
       node: process.version,
       pid: process.pid,
-      ...told,
+      ...facts,
       jobs: config.jobs.size,
       scheduled,
       owed,

@@ -42,7 +42,7 @@ export class Monitoring {
       runtime.events.emit(ticking ? 'schedules.resumed' : 'schedules.stopped', { message });
     const writable = (problem: Problem | undefined): void => {
       if (problem === undefined) runtime.events.emit('state.writable', {});
-      else runtime.events.emit('state.unwritable', toldOf(problem));
+      else runtime.events.emit('state.unwritable', factsOf(problem));
     };
     this.#heartbeat = new Heartbeat({
       store,
@@ -161,6 +161,6 @@ export class Monitoring {
 
 const notTicking = { silence: undefined, overdue: 0, scheduled: 0 };
 
-function toldOf({ code, message, seen, next }: Problem) {
+function factsOf({ code, message, seen, next }: Problem) {
   return { code, message, seen, next };
 }

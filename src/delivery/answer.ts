@@ -53,8 +53,8 @@ export function readAnswer(http: HttpAnswer, now: number): EnvelopeAnswer {
 }
 
 function wordsOf(meta: Record<string, unknown> | undefined, text: string): string {
-  const said = typeof meta?.error_desc === 'string' ? meta.error_desc : meta === undefined ? text : '';
-  return excerpt(said, shownCharacters);
+  const reason = typeof meta?.error_desc === 'string' ? meta.error_desc : meta === undefined ? text : '';
+  return excerpt(reason, shownCharacters);
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

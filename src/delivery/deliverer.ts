@@ -130,8 +130,8 @@ export class Deliverer {
   }
 
   async #sleep(milliseconds: number): Promise<void> {
-    const longest = Math.max(1, Math.min(milliseconds, maxWaitMs));
-    await this.#gateway.clock.sleep(longest, this.#nap.signal).catch(() => undefined);
+    const waitMs = Math.max(1, Math.min(milliseconds, maxWaitMs));
+    await this.#gateway.clock.sleep(waitMs, this.#nap.signal).catch(() => undefined);
   }
 
   #wake(): void {

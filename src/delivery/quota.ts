@@ -60,8 +60,8 @@ export function limitOf(
   priority: Priority,
   { allowance }: Pick<DayUse, 'allowance'>,
 ): number {
-  const most = Math.min(requestsPerDay, allowance ?? requestsPerDay);
-  return priority === 'person' ? most : Math.max(0, most - reserveRequests);
+  const limit = Math.min(requestsPerDay, allowance ?? requestsPerDay);
+  return priority === 'person' ? limit : Math.max(0, limit - reserveRequests);
 }
 
 /**
@@ -71,8 +71,8 @@ export function limitOf(
 export function closing(now: number, retryAfterMs: number | undefined): { day: string; until: number } {
   const day = dayOf(now - skewMs);
   const own = resumeAfter(day);
-  const told = retryAfterMs === undefined ? own : now + retryAfterMs + skewMs;
-  return { day, until: Math.min(own, told) };
+  const requested = retryAfterMs === undefined ? own : now + retryAfterMs + skewMs;
+  return { day, until: Math.min(own, requested) };
 }
 
 function midnightAfter(day: string): number {

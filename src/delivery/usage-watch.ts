@@ -103,10 +103,10 @@ export class UsageWatch {
       emit('usage.refused', { account, destination, message: answer.words });
     }
     if (!answer.success) return;
-    const told = toldFor(daysOf(clock.now()), answer.data.overview);
-    if (told === undefined) return;
-    const { used, others, allowance } = await store.quota.reconcile(account, told.day, told);
-    emit('usage.reported', { account, destination, day: told.day, used, others, ...(allowance && { allowance }) });
+    const usage = usageFor(daysOf(clock.now()), answer.data.overview);
+    if (usage === undefined) return;
+    const { used, others, allowance } = await store.quota.reconcile(account, usage.day, usage);
+    emit('usage.reported', { account, destination, day: usage.day, used, others, ...(allowance && { allowance }) });
   }
 }
 
@@ -121,7 +121,7 @@ function isRefusal({ status, errorCode }: { status: number; errorCode: string | 
 }
 
 /** The newest usage record for any of the given days. All its values are strings (service document, section 2.14). */
-function toldFor(
+function usageFor(
   days: readonly string[],
   overview: unknown,
 ): { day: string; reported: number; allowance: number | undefined } | undefined {

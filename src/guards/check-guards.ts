@@ -59,9 +59,9 @@ function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefi
   if (rowChange === undefined || last === undefined || last.rows === 0 || last.rows < rowChange.from) return undefined;
   const { down = 1, up = Number.POSITIVE_INFINITY } = rowChange;
   // Compares row counts instead of fractions, because 0.7 * 100 isn't exactly 70 in floating point.
-  const fewest = Math.ceil(last.rows * (1 - down) - 1e-6);
-  const most = Math.floor(last.rows * (1 + up) + 1e-6);
-  if (rows >= fewest && rows <= most) return undefined;
+  const minRows = Math.ceil(last.rows * (1 - down) - 1e-6);
+  const maxRows = Math.floor(last.rows * (1 + up) + 1e-6);
+  if (rows >= minRows && rows <= maxRows) return undefined;
   const part = percentText(Math.abs(rows - last.rows) / last.rows);
   const lost = rows < last.rows;
   return {
@@ -69,8 +69,8 @@ function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefi
     message: `The number of rows ${lost ? 'fell' : 'grew'} by ${part} compared with the last good result`,
     seen: `${countOf(rows, 'row')}; ${countText(last.rows)} in run ${last.run}`,
     allowed: lost
-      ? `a loss of up to ${percentText(down)} (at least ${countOf(fewest, 'row')})`
-      : `a gain of up to ${percentText(up)} (at most ${countOf(most, 'row')})`,
+      ? `a loss of up to ${percentText(down)} (at least ${countOf(minRows, 'row')})`
+      : `a gain of up to ${percentText(up)} (at most ${countOf(maxRows, 'row')})`,
   };
 }
 
@@ -96,15 +96,15 @@ export function missingColumns(
 }
 
 function nulls({ nulls: allowed = new Map() }: Guards, { rows, columns, counted }: Result): GuardFailure[] {
-  return [...allowed].flatMap(([name, most]): GuardFailure[] => {
+  return [...allowed].flatMap(([name, maxShare]): GuardFailure[] => {
     const missing = counted?.missing.get(name) ?? 0;
-    if (!columns.includes(name) || rows === 0 || missing <= rows * most + 1e-6) return [];
+    if (!columns.includes(name) || rows === 0 || missing <= rows * maxShare + 1e-6) return [];
     return [
       {
         guard: 'nulls',
         message: `Column ${name} has too many missing values`,
         seen: `${countText(missing)} of ${countText(rows)} (${percentText(missing / rows)})`,
-        allowed: `at most ${percentText(most)}`,
+        allowed: `at most ${percentText(maxShare)}`,
       },
     ];
   });

@@ -188,8 +188,8 @@ export class MergeRun {
     const { next } = this.#writer!;
     const { staged } = this.#options;
     const filled = staged === undefined ? {} : { filled: staged.id };
-    const told = oldest === '' ? {} : { oldest };
-    return { version: 1, columns, next, rows, ...told, ...filled, segments: this.#segments };
+    const oldestFact = oldest === '' ? {} : { oldest };
+    return { version: 1, columns, next, rows, ...oldestFact, ...filled, segments: this.#segments };
   }
 
   /** Closes the files without deleting what the run wrote. */
@@ -243,8 +243,8 @@ export class MergeRun {
   async #newest(columns: readonly Column[], isWhole: boolean): Promise<RetentionFilters['newest']> {
     const { rule, scratch, room } = this.#options;
     const { rows, column } = rule.retain ?? {};
-    const most = this.#segments.reduce((sum, segment) => sum + segment.rows, isWhole ? this.taken : 0);
-    if (rows === undefined || most <= rows) return undefined;
+    const maxRows = this.#segments.reduce((sum, segment) => sum + segment.rows, isWhole ? this.taken : 0);
+    if (rows === undefined || maxRows <= rows) return undefined;
     if (column !== undefined) namedColumn(columns, column, 'retain.column');
     const merge = this.#sources(isWhole);
     const reader = new RowReader(merge, { columns, gates: this.#retention() });

@@ -8,11 +8,11 @@ export const secretName = /auth|key|token|secret|pass|cookie|session|credential|
 
 const mark = '[redacted]';
 /** Minimum length of a secret. Redacting shorter values, such as "a" or "1", would garble ordinary text. */
-const shortestSecret = 4;
+const minSecretLength = 4;
 /** Minimum length of a partial form of a secret. Shorter ones would often match by chance. */
-const shortestPart = 8;
+const minPartLength = 8;
 /** A line of a multi-line secret that is at least this long is a secret by itself. */
-const shortestLine = 16;
+const minLineLength = 16;
 /** The secrets whose forms are certainly registered. Each connection registers its password again. */
 const registered = new Set<string>();
 const forms = new Set<string>();
@@ -53,12 +53,12 @@ export function retireSecret(value: string): void {
 }
 
 function shapesOf(value: string): string[] {
-  if (value.length < shortestSecret) return [];
+  if (value.length < minSecretLength) return [];
   const lines = value.split(/\r?\n/);
   const alone =
-    lines.length === 1 ? [] : lines.filter((line) => line.length >= shortestLine && !line.startsWith('-----'));
+    lines.length === 1 ? [] : lines.filter((line) => line.length >= minLineLength && !line.startsWith('-----'));
   const whole = [value, value.replaceAll(/\s+/g, ' ').trim(), value.replaceAll(/\r?\n/g, '\r\n')];
-  const texts = [...new Set([...whole, ...alone])].filter((text) => text.length >= shortestSecret);
+  const texts = [...new Set([...whole, ...alone])].filter((text) => text.length >= minSecretLength);
   return texts.flatMap((text) => [...writtenShapes(text), ...encodedShapes(text)]);
 }
 
@@ -108,7 +108,7 @@ function encodedShapes(text: string): string[] {
 
 function byteShapes(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8');
-  const parts = [0, 1, 2].map((before) => innerBase64(bytes, before)).filter(({ length }) => length >= shortestPart);
+  const parts = [0, 1, 2].map((before) => innerBase64(bytes, before)).filter(({ length }) => length >= minPartLength);
   const base64 = [bytes.toString('base64'), bytes.toString('base64').replace(/=+$/, ''), ...parts];
   const url = base64.map((one) => one.replaceAll('+', '-').replaceAll('/', '_'));
   const hex = bytes.toString('hex');
@@ -135,14 +135,14 @@ export function redact(text: string): string {
  * The beginning of text from outside, on one line. Redacts it before truncating it, because a truncated secret would
  * not be recognized.
  */
-export function excerpt(text: string, most: number): string {
-  return cutText(redact(text).replaceAll(/\s+/g, ' ').trim(), most);
+export function excerpt(text: string, maxCharacters: number): string {
+  return cutText(redact(text).replaceAll(/\s+/g, ' ').trim(), maxCharacters);
 }
 
 /** The first `most` characters of a string, after redacting all of it. Only this function may truncate messages. */
-export function cutText(text: string, most: number): string {
+export function cutText(text: string, maxCharacters: number): string {
   const clean = redact(text);
-  return clean.length > most ? `${clean.slice(0, most)}…` : clean;
+  return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters)}…` : clean;
 }
 
 /**
@@ -163,8 +163,8 @@ export function excerptAt(text: string, from: number, to: number): string {
  * The first `most` characters of text from outside, which may be shown or searched later. If a secret was cut off, its
  * beginning is removed too.
  */
-export function beginningOf(text: string, most: number): string {
-  return text.length > most ? excerptAt(text.slice(0, most), 0, most) : text;
+export function beginningOf(text: string, maxCharacters: number): string {
+  return text.length > maxCharacters ? excerptAt(text.slice(0, maxCharacters), 0, maxCharacters) : text;
 }
 
 /** Like {@link excerptAt}, for the bytes `from` to `to` of UTF-8 text. */
@@ -178,8 +178,8 @@ function secretsIn(text: string): [number, number][] {
   const found: [number, number][] = [];
   for (const form of forms) {
     for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) found.push([at, at + form.length]);
-    const most = Math.min(form.length - 1, text.length);
-    const lengths = Array.from({ length: Math.max(0, most - shortestSecret + 1) }, (_, i) => most - i);
+    const maxLength = Math.min(form.length - 1, text.length);
+    const lengths = Array.from({ length: Math.max(0, maxLength - minSecretLength + 1) }, (_, i) => maxLength - i);
     const head = lengths.find((length) => text.startsWith(form.slice(-length)));
     const tail = lengths.find((length) => text.endsWith(form.slice(0, length)));
     if (head !== undefined) found.push([0, head]);

@@ -4,7 +4,7 @@ export const cut = -1;
 export const noReference = -2;
 
 /** `&#x10FFFF;` */
-const longest = 10;
+const maxBytes = 10;
 const semicolon = 0x3b;
 const named: Readonly<Record<string, number>> = { amp: 0x26, lt: 0x3c, gt: 0x3e, quot: 0x22, apos: 0x27 };
 const [amp, quot, apos, lt, gt] = ['amp;', 'quot', 'apos', 'lt;\0', 'gt;\0'].map((text) =>
@@ -28,7 +28,7 @@ export function referenceEnd(bytes: Buffer, start: number): number {
 }
 
 function otherEnd(bytes: Buffer, start: number): number {
-  const last = Math.min(start + longest, bytes.length);
+  const last = Math.min(start + maxBytes, bytes.length);
   let end = start + 1;
   while (end < last && bytes[end] !== semicolon) end++;
   if (end === bytes.length) return cut;

@@ -33,12 +33,12 @@ export async function makeAssertion(login: Login, { folder, now, purpose }: Asse
   const signer = await signerOf(login, algorithm, folder);
   const at = Math.floor(now / 1000);
   const isGrant = purpose === 'grant';
-  const most = isGrant ? maxLifetimeSeconds : clientLifeSeconds;
+  const maxSeconds = isGrant ? maxLifetimeSeconds : clientLifeSeconds;
   const claims = {
     iss: signer.issuer,
     aud: assertion?.audience ?? token_url,
     iat: at,
-    exp: at + Math.min(assertion?.lifetime_seconds ?? most, most),
+    exp: at + Math.min(assertion?.lifetime_seconds ?? maxSeconds, maxSeconds),
     jti: randomUUID(),
     sub: isGrant ? login.subject : signer.issuer,
     ...(isGrant ? assertion?.claims : {}),

@@ -105,12 +105,12 @@ function strange(): Problem {
 
 function denied(address: URL, cause: unknown): Problem {
   const error = address.searchParams.get('error');
-  const said = address.searchParams.get('error_description') ?? error ?? (cause as Error).message;
+  const reason = address.searchParams.get('error_description') ?? error ?? (cause as Error).message;
   return new Problem({
     code: 'LOGIN_DENIED',
     family: 'login',
     message: error === 'access_denied' ? 'Consent was refused in the browser' : 'The vendor refused the login',
-    seen: excerpt(said, 300),
+    seen: excerpt(reason, 300),
     next: 'run the command again; if the error is about a scope or the redirect_uri, fix it in the vendor\'s app settings or in "login"',
     cause,
   });

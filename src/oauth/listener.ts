@@ -84,8 +84,8 @@ export class Listener {
     if (request.method !== 'GET' || !isHere) return answer(response, 404, 'Page not found.');
     if (this.#onAnswer === undefined) return answer(response, 410, 'This login has ended.');
     try {
-      const heard = await this.#onAnswer(address);
-      if (heard === 'done') answer(response, 200, 'Logged in. You may close this window.');
+      const outcome = await this.#onAnswer(address);
+      if (outcome === 'done') answer(response, 200, 'Logged in. You may close this window.');
       else answer(response, 400, 'This page does not belong to the current login. Use the newest URL.');
     } catch {
       answer(response, 400, 'The login failed. See the terminal for the reason.');

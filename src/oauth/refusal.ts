@@ -7,7 +7,7 @@ export type RefusalReason = 'ended' | 'client' | 'unknown';
 
 interface RefusalOptions {
   readonly error: string;
-  readonly said: string;
+  readonly message: string;
   readonly status: number;
   readonly meaning: RefusalReason;
   readonly isOfLogin?: boolean;
@@ -28,7 +28,7 @@ export class TokenRefusal extends Error {
   readonly next: string | undefined;
 
   constructor(given: RefusalOptions) {
-    super(given.said);
+    super(given.message);
     this.name = 'Refusal';
     this.error = given.error;
     this.status = given.status;
@@ -59,10 +59,10 @@ export function readRefusal(
   const { error } = answer;
   const inner = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : answer;
   const code = firstText(error, inner.code, inner.type, answer.status, answer.error_code) ?? `status ${given.status}`;
-  const said = firstText(answer.error_description, inner.message, answer.error_message, answer.message) ?? code;
+  const message = firstText(answer.error_description, inner.message, answer.error_message, answer.message) ?? code;
   const { ended_codes: own = [] } = given.description;
   const isOfLogin = code === 'invalid_client' || code === 'invalid_grant' || own.includes(code);
-  return new TokenRefusal({ ...given, error: code, said, meaning: meaningOf(code, own), isOfLogin });
+  return new TokenRefusal({ ...given, error: code, message, meaning: meaningOf(code, own), isOfLogin });
 }
 
 function meaningOf(code: string, own: readonly string[]): RefusalReason {

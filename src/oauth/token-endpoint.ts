@@ -117,7 +117,7 @@ function redirected({ status, headers }: HttpAnswer): TokenRefusal {
   const to = excerpt(headers.location ?? 'an unknown URL', 200);
   return new TokenRefusal({
     error: `status ${status}`,
-    said: `redirected to ${to}`,
+    message: `redirected to ${to}`,
     status,
     meaning: 'unknown',
     next: 'set `token_url` to the URL of the token endpoint itself: requests with secrets do not follow redirects',
@@ -133,7 +133,7 @@ function isOtherAnswer(fields: Fields): boolean {
 function tokenless(fields: Fields, status: number): TokenRefusal {
   return new TokenRefusal({
     error: `status ${status}`,
-    said: `no access_token, but these fields: ${excerpt(Object.keys(fields).join(', '), 200)}`,
+    message: `no access_token, but these fields: ${excerpt(Object.keys(fields).join(', '), 200)}`,
     status,
     meaning: 'unknown',
     next: 'check `token_url`; with simple_rest, `auth: {kind: login_call}` reads a token from any place in a response (`token_path`)',
@@ -145,7 +145,7 @@ function odd(host: string, { status, headers, text }: HttpAnswer): Error {
   if (status >= 400)
     return new TokenRefusal({
       error: `status ${status}`,
-      said: `${type}, no reason given`,
+      message: `${type}, no reason given`,
       status,
       meaning: 'unknown',
     });
@@ -154,8 +154,8 @@ function odd(host: string, { status, headers, text }: HttpAnswer): Error {
 }
 
 function clockAheadOf(date: string | undefined, now: number): number | undefined {
-  const said = Date.parse(date ?? '');
-  return Number.isNaN(said) ? undefined : said - now;
+  const vendorTime = Date.parse(date ?? '');
+  return Number.isNaN(vendorTime) ? undefined : vendorTime - now;
 }
 
 function reasonOf(cause: unknown): string {

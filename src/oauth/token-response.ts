@@ -49,8 +49,8 @@ export function readTokenResponse(
  * otherwise each request would need a new token.
  */
 function lifetimeOf(answer: Fields, { lifetime_field, lifetime_seconds }: OAuthDescription): number | undefined {
-  const said = answer[lifetime_field ?? 'expires_in'];
-  const seconds = typeof said === 'string' && /^\d+(\.\d+)?$/.test(said) ? Number(said) : said;
+  const lifetime = answer[lifetime_field ?? 'expires_in'];
+  const seconds = typeof lifetime === 'string' && /^\d+(\.\d+)?$/.test(lifetime) ? Number(lifetime) : lifetime;
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : lifetime_seconds;
 }
 

@@ -60,13 +60,13 @@ export class MergedSource implements RowSource {
   /** Reads the whole source. */
   async open(): Promise<readonly Column[]> {
     const columns = await this.#source.open();
-    this.#run.begin({ columns, ...this.#source.said });
+    this.#run.begin({ columns, ...this.#source.properties });
     for (let batch = await this.#source.next(); batch !== undefined; batch = await this.#source.next()) {
       const taken = batch;
       await this.#guarded(() => this.#run.take(taken));
       this.#onBatch();
     }
-    const { cursor, comesAgain } = this.#source.said;
+    const { cursor, comesAgain } = this.#source.properties;
     const again = this.#options.rule.disposition === 'append' ? comesAgain?.() : undefined;
     if (again !== undefined) throw cannotAppend(again, cursor);
     if (this.isIdle) return columns;

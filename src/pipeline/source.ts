@@ -112,7 +112,7 @@ export class SourceReader {
   }
 
   /** Properties of the rows to come. Empty until the source is open. */
-  get said(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain' | 'firstPage'> {
+  get properties(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain' | 'firstPage'> {
     return this.#extraction ?? {};
   }
 

@@ -36,9 +36,9 @@ export async function stageRange(
   });
   try {
     const come = await source.open();
-    const { covers } = source.said;
+    const { covers } = source.properties;
     if (covers === undefined && rule.disposition === 'append') throw noColumnRange(extract.source.connector.title);
-    run.begin({ columns: come, ...source.said });
+    run.begin({ columns: come, ...source.properties });
     for (let batch = await source.next(); batch !== undefined; batch = await source.next()) await run.take(batch);
     if (run.replaced !== undefined) given.warn(run.replaced);
     return { staged: await run.stage(), rows: run.taken };

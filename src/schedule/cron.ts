@@ -106,9 +106,9 @@ export function knownTimezones(): readonly string[] {
 }
 
 function reasonOf(error: Error, cron: string): string {
-  const said = error.message.replace(/^CronPattern: /, '').replace(/^Syntax error, /, '');
+  const reason = error.message.replace(/^CronPattern: /, '').replace(/^Syntax error, /, '');
   if (cron.trim().startsWith('@')) return `${cron.trim()} is not one of @hourly, @daily, @weekly, @monthly, @yearly`;
-  const backwards = /larger than to value: '([^']+)'/.exec(said);
+  const backwards = /larger than to value: '([^']+)'/.exec(reason);
   if (backwards) return `the range ${backwards[1]} is reversed; write it as two ranges separated by a comma`;
-  return said.charAt(0).toLowerCase() + said.slice(1).replace(/\.$/, '');
+  return reason.charAt(0).toLowerCase() + reason.slice(1).replace(/\.$/, '');
 }

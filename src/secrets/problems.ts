@@ -8,7 +8,7 @@ export type SecretFailure =
   | 'CONFIG_SECRET_DENIED'
   | 'CONFIG_SECRET_UNAVAILABLE';
 
-interface Said {
+interface SecretProblemOptions {
   readonly message: string;
   readonly seen?: string | undefined;
   readonly allowed?: string | undefined;
@@ -17,8 +17,8 @@ interface Said {
 }
 
 /** The problem for a secret that can't be read. It must not contain any part of a secret's value. */
-export function secretProblem(code: SecretFailure, said: Said): Problem {
-  return new Problem({ code, family: 'config', ...said });
+export function secretProblem(code: SecretFailure, details: SecretProblemOptions): Problem {
+  return new Problem({ code, family: 'config', ...details });
 }
 
 /** How a provider failed to return a secret. */
@@ -30,11 +30,11 @@ const refusals = {
 
 type Refusal = keyof typeof refusals;
 
-interface RefusedSecret extends Pick<Said, 'seen'> {
+interface RefusedSecret extends Pick<SecretProblemOptions, 'seen'> {
   /** The provider as the subject of a sentence: `Google`. */
   readonly provider: string;
   readonly name: string;
-  readonly advice: Readonly<Record<Refusal, Pick<Said, 'allowed' | 'next'>>>;
+  readonly advice: Readonly<Record<Refusal, Pick<SecretProblemOptions, 'allowed' | 'next'>>>;
 }
 
 /** The problem for a secret that a provider didn't return. */

@@ -64,9 +64,9 @@ export class SecretsClient {
       const outcome = await this.#attempt(request);
       const failure = this.#failureOf(request, outcome);
       if (failure === undefined) return outcome as HttpAnswer;
-      const most = request.isOptional ? 1 : failure.isAnswered ? maxAttempts : maxUnanswered;
+      const maxTries = request.isOptional ? 1 : failure.isAnswered ? maxAttempts : maxUnanswered;
       const waitMs = Math.max(exponentialMs(tries, backoff, random), failure.retryAfterMs ?? 0);
-      if (tries + 1 >= most || clock.monotonic() + waitMs > until) throw unavailable(request, failure, tries + 1);
+      if (tries + 1 >= maxTries || clock.monotonic() + waitMs > until) throw unavailable(request, failure, tries + 1);
       await clock.sleep(waitMs, this.#signal());
     }
   }

@@ -23,7 +23,7 @@ export interface DiskOptions {
 }
 
 /** The smallest amount of space that is granted at once. Smaller grants would cause too many measurements. */
-const leastGrantBytes = 1_000_000;
+const minGrantBytes = 1_000_000;
 /** A copy that was used within this time may still be in use, such as by a run that reads it. */
 const unusedMs = 3_600_000;
 /** Divisor of the free space. A grant is only this fraction of it, because other processes write to the folder too. */
@@ -91,7 +91,7 @@ export class Disk implements DiskSpace {
     if (room.bytes < bytes && (await this.#evict())) room = await this.#measure();
     if (room.bytes < bytes && (await this.#forget(bytes - room.bytes + moreBytes))) room = await this.#measure();
     if (room.bytes < bytes) throw await this.#refusal(room, bytes);
-    const granted = Math.min(room.bytes, Math.max(bytes, leastGrantBytes, room.bytes / grantedPart));
+    const granted = Math.min(room.bytes, Math.max(bytes, minGrantBytes, room.bytes / grantedPart));
     this.#left = granted - bytes;
   }
 

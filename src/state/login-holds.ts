@@ -51,11 +51,11 @@ export class LoginHolds extends Repository {
       const now = Math.round(this.context.clock.now());
       const refusals = (known?.refusals ?? 0) + 1;
       const since = known === undefined || known.refusals === 0 ? now : known.since;
-      const told = { code, message: redact(message), since, refusals, retry_at: retryAt(refusals) };
-      const row = { ...keyOf(key), path: known?.path ?? null, ...told };
+      const refusal = { code, message: redact(message), since, refusals, retry_at: retryAt(refusals) };
+      const row = { ...keyOf(key), path: known?.path ?? null, ...refusal };
       const { db } = inside;
       if (known === undefined) await db.insertInto('login_holds').values(row).execute();
-      else await this.#where(inside, key).set(told).execute();
+      else await this.#where(inside, key).set(refusal).execute();
       return row;
     });
   }

@@ -84,7 +84,7 @@ it('slots are granted first in, first out, and a waiting job reports that it is 
   const ask = (n: number) =>
     acquireSlot({
       server: 'order',
-      most: 1,
+      maxConnections: 1,
       signal: new AbortController().signal,
       alive: () => {
         alive++;

@@ -11,7 +11,7 @@ it('current throttles are replaced as a whole, but unchanged throttles keep thei
   const { throttledJobs } = await newStore({ clock });
   const began = clock.now();
   const until = began + 10 * hour;
-  const of = (job: string, every: number) => ({ job, every, says: `${job} ${every}`, until });
+  const of = (job: string, every: number) => ({ job, every, message: `${job} ${every}`, until });
   await throttledJobs.replace([of('a', 2), of('b', 3)]);
   clock.advance(hour);
   await throttledJobs.replace([of('a', 2), of('b', 4), of('c', 0)]);
@@ -34,7 +34,7 @@ it('thousands of current throttles are all kept, but their history is limited', 
   const jobs = Array.from({ length: 3_000 }, (_, i) => `job-${i}`);
   for (let every = 2; every < 5; every++) {
     const until = clock.now() + hour;
-    await throttledJobs.replace(jobs.map((job) => ({ job, every, says: '', until })));
+    await throttledJobs.replace(jobs.map((job) => ({ job, every, message: '', until })));
   }
   expect(await throttledJobs.now()).toHaveLength(3_000);
   expect(await throttledJobs.history({ limit: 100_000 })).toHaveLength(5_000);

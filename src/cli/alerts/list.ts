@@ -87,12 +87,12 @@ const whoOf = (subject: string): string => subject.replace(/^job:/, '').replace(
 function forReaders({ open, unwritable, channels, messages }: Listed) {
   return {
     unwritable: unwritable === undefined ? undefined : { code: unwritable.code, message: unwritableText(unwritable) },
-    open: open.map(({ subject, occasion, level, since, told, what, code }) => ({
+    open: open.map(({ subject, occasion, level, since, reported_level, what, code }) => ({
       subject,
       occasion,
       level,
       since,
-      told: told >= level,
+      reported: reported_level >= level,
       what,
       code,
     })),
@@ -129,13 +129,20 @@ const paper = { widest: 70, paper: process.stdout };
 
 function tableOfOpenAlerts(open: Listed['open'], now: number): string {
   return renderTable(
-    [{ title: 'what' }, { title: 'who' }, { title: 'since' }, { title: 'for' }, { title: 'told' }, { title: 'why' }],
-    open.map(({ subject, occasion, level, since, told, what }) => [
+    [
+      { title: 'what' },
+      { title: 'who' },
+      { title: 'since' },
+      { title: 'for' },
+      { title: 'reported' },
+      { title: 'why' },
+    ],
+    open.map(({ subject, occasion, level, since, reported_level, what }) => [
       occasion,
       whoOf(subject),
       instantText(since),
       durationText(Math.max(0, now - since)),
-      told >= level ? 'yes' : 'not yet',
+      reported_level >= level ? 'yes' : 'not yet',
       // A line has space only for the cause. `sluice history` shows the whole run.
       what.replace(/^run \S+ failed: /, '').replace(/^(\d+) consecutive runs failed; last error: /, '$1 times: '),
     ]),

@@ -56,15 +56,15 @@ const plain = ({ code, message, where, seen, allowed, next }: Problem): object =
 });
 
 function connectionJson({ kind, name, message, problem, found }: ConnectionTest): object {
-  const told = {
+  const result = {
     kind,
     name,
     ok: problem === undefined,
     message: problem === undefined ? message : sentenceOf(problem),
   };
-  if (found === undefined) return told;
+  if (found === undefined) return result;
   const columns = found.columns.map(({ name: column, type }) => ({ name: column, type }));
-  return { ...told, columns, first_page: firstPageJson(found), warnings: found.warnings };
+  return { ...result, columns, first_page: firstPageJson(found), warnings: found.warnings };
 }
 
 function firstPageJson({ firstPage }: NonNullable<ConnectionTest['found']>): object | undefined {

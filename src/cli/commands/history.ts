@@ -80,7 +80,7 @@ interface Line
   readonly failed_attempts?: readonly PastAttempt[];
 }
 
-function ofThrottle({ job, since, until, ended_at, says }: ThrottledJobRow): Line {
+function ofThrottle({ job, since, until, ended_at, message }: ThrottledJobRow): Line {
   const none = { rows: null, bytes: null, requests: 0, code: null, next: null };
   const end = ended_at ?? (until <= Date.now() ? until : null);
   return {
@@ -92,7 +92,7 @@ function ofThrottle({ job, since, until, ended_at, says }: ThrottledJobRow): Lin
     ended_at: end,
     took_ms: end === null ? null : end - since,
     ...none,
-    message: says,
+    message,
   };
 }
 

@@ -81,8 +81,8 @@ async function revoke(name: string, _: unknown, command: Command): Promise<void>
   const store = await openStore(config.state, { database: config.stateDatabase });
   const book = new LoginRegistry({ store, clock: store.clock, emit: () => undefined, ...config });
   try {
-    const said = await revokeLogin(name, { config, store, book, force: force === true });
-    process.stdout.write(`${sanitizeOutput(said)}\n`);
+    const message = await revokeLogin(name, { config, store, book, force: force === true });
+    process.stdout.write(`${sanitizeOutput(message)}\n`);
   } finally {
     await book.close();
     await store.close();

@@ -46,11 +46,11 @@ async function run({ config: file, until, firings, json, withoutSecrets }: Flags
 }
 
 /** Formats the plan. Lists the firings one by one unless there are more than `most`. */
-function textOf(report: PlanReport, most: number): string {
+function textOf(report: PlanReport, maxFirings: number): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
   if (accounts.length === 0) return 'Nothing to plan: no destination in this config is usable.';
-  const listed = firings.length === 0 || all > most ? [] : [firingsTable(firings), ''];
-  const more = firings.length > most ? ' "sluice plan --firings" lists them.' : '';
+  const listed = firings.length === 0 || all > maxFirings ? [] : [firingsTable(firings), ''];
+  const more = firings.length > maxFirings ? ' "sluice plan --firings" lists them.' : '';
   const title = `${countOf(all, 'firing')} until ${timeText(until)}.${more}`;
   return [title, '', ...listed, ...accounts.map((account) => accountText(account)).flatMap((text) => [text, ''])]
     .join('\n')
@@ -107,9 +107,9 @@ function accountText(plan: AccountPlan): string {
 /** What the daemon does about it. */
 function throttledText({ throttled }: AccountPlan): string[] {
   if (throttled.length === 0) return [];
-  const said = throttled.slice(0, maxNamed).map(({ job, message }) => `  ${job} ${message}`);
-  const more = throttled.length > said.length ? [`  and ${countText(throttled.length - said.length)} more jobs`] : [];
-  return ['the daemon throttles these jobs (when_short: throttle):', ...said, ...more];
+  const lines = throttled.slice(0, maxNamed).map(({ job, message }) => `  ${job} ${message}`);
+  const more = throttled.length > lines.length ? [`  and ${countText(throttled.length - lines.length)} more jobs`] : [];
+  return ['the daemon throttles these jobs (when_short: throttle):', ...lines, ...more];
 }
 
 function guessedText({ guessed }: AccountPlan): string[] {
@@ -129,9 +129,10 @@ function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): 
   const hope = expected.fits
     ? `; the expected usage fits, with ${countText(expected.left)} left`
     : `; the expected usage reaches the limit at ${timeText(expected.ends_at!)}`;
-  const said = spent_until === undefined ? '' : `; the service reports no requests left until ${timeText(spent_until)}`;
+  const spentText =
+    spent_until === undefined ? '' : `; the service reports no requests left until ${timeText(spent_until)}`;
   return [
-    `does not fit: in the worst case, requests run out at ${timeText(worst.ends_at!)} and the results of ${countOf(firings, 'firing')} of ${names.join(', ')}${more} will not be sent${hope}${said}`,
+    `does not fit: in the worst case, requests run out at ${timeText(worst.ends_at!)} and the results of ${countOf(firings, 'firing')} of ${names.join(', ')}${more} will not be sent${hope}${spentText}`,
     `next: ${next.join('; or ')}`,
   ].join('\n');
 }

@@ -132,10 +132,10 @@ interface Flags {
 }
 
 /** Parses a flag's value as an integer. Throws a Problem that names the flag if the value isn't an integer. */
-function wholeNumber(flag: string, text: string, [least, most]: readonly [number, number]): number {
+function wholeNumber(flag: string, text: string, [min, max]: readonly [number, number]): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  const allowed = `a whole number from ${least} to ${most}`;
+  if (value >= min && value <= max) return value;
+  const allowed = `a whole number from ${min} to ${max}`;
   throw new Problem({
     code: 'CLI_OPTION',
     family: 'config',

@@ -100,11 +100,11 @@ async function decide(job: string, text: string | undefined, flags: Flags): Prom
     const result = (await decision) ?? 'unknown';
     if (result === 'busy') throw busy(job);
     if (result === 'unknown') throw unknown(job);
-    const said =
+    const message =
       text === undefined
         ? `Cleared. The next run of ${job} reads everything.${lostWith(config.jobs.get(job))}`
         : `The next run of ${job} continues from ${latter}`;
-    show(flags, { text: said, data: { job, watermark: latter ?? null } });
+    show(flags, { text: message, data: { job, watermark: latter ?? null } });
   });
 }
 

@@ -125,12 +125,13 @@ function rowOf(
 
 function accountText(account: AccountStatus): string {
   const { destinations, used, others, limit, day, turns_at, spent_until, usage_refused, sender } = account;
-  const untold = usage_refused === undefined ? '' : `; usage by other clients is unknown: ${printable(usage_refused)}`;
+  const unknownUsage =
+    usage_refused === undefined ? '' : `; usage by other clients is unknown: ${printable(usage_refused)}`;
   const by = others === 0 ? '' : ` (${countText(others)} by others)`;
   const spent =
     spent_until === undefined ? '' : `; the service reports no requests left until ${instantText(spent_until)}`;
   const sends = sender === undefined ? '' : `; ${sender} is sending`;
-  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York); the allowance resets at ${instantText(turns_at)}${spent}${untold}${sends}`;
+  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York); the allowance resets at ${instantText(turns_at)}${spent}${unknownUsage}${sends}`;
 }
 
 export default {

@@ -93,9 +93,9 @@ async function look(name: string, run: () => Promise<void>): Promise<number> {
     process.stdout.write(`  ${paint('ok  ', 'good', process.stdout)}  ${name}\n`);
     return 0;
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
     process.stdout.write(
-      `  ${paint('FAIL', 'bad', process.stdout)}  ${name}\n${redact(said).replace(/^/gm, '          ')}\n`,
+      `  ${paint('FAIL', 'bad', process.stdout)}  ${name}\n${redact(message).replace(/^/gm, '          ')}\n`,
     );
     return 1;
   }

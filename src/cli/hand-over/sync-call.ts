@@ -74,10 +74,10 @@ export class SyncCall {
       void this.#answer(this.#request).catch(() => this.#socket.destroy());
       return;
     }
-    const said = message as Partial<Record<'go' | 'stop' | 'resized', unknown>>;
-    if (said.go === true && !this.#isServed) void this.#serve(this.#request).catch(() => this.#socket.destroy());
-    else if (said.stop !== undefined) this.#end(message as ClientMessage & { stop: string });
-    else if (said.resized !== undefined) Object.assign(this.#size, sizeIn(said.resized));
+    const fields = message as Partial<Record<'go' | 'stop' | 'resized', unknown>>;
+    if (fields.go === true && !this.#isServed) void this.#serve(this.#request).catch(() => this.#socket.destroy());
+    else if (fields.stop !== undefined) this.#end(message as ClientMessage & { stop: string });
+    else if (fields.resized !== undefined) Object.assign(this.#size, sizeIn(fields.resized));
   }
 
   async #answer(request: SyncRequest): Promise<void> {
@@ -172,7 +172,7 @@ function requestIn(message: object): SyncRequest {
   return request;
 }
 
-function sizeIn(said: unknown): { columns: number; rows: number } {
-  const { columns, rows } = said as { columns: unknown; rows: unknown };
+function sizeIn(value: unknown): { columns: number; rows: number } {
+  const { columns, rows } = value as { columns: unknown; rows: unknown };
   return { columns: Number(columns), rows: Number(rows) };
 }

@@ -35,9 +35,9 @@ async function endLogin(source: LoginSource, { store, book, force }: RevokeOptio
   try {
     const kept = await tokenStore.load();
     if (kept === undefined) return `There is no "${login}" login to revoke.`;
-    const told = await tokenClient.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
+    const isRevoked = await tokenClient.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
     await store.logins.forget(login);
-    return told
+    return isRevoked
       ? `Revoked the "${login}" login with the vendor and deleted its tokens.`
       : `Deleted the tokens of "${login}". This vendor has no revocation endpoint: remove the app's access in your account with the vendor.`;
   } catch (thrown) {

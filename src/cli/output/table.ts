@@ -113,10 +113,10 @@ function fitted(natural: readonly number[], paper: Paper | undefined): number[] 
   const widths = [...natural];
   const room = paper?.isTTY === true ? paper.columns || 80 : Number.POSITIVE_INFINITY;
   for (let over = total(widths) - room; over > 0; over = total(widths) - room) {
-    const most = Math.max(...widths);
-    if (most <= narrowest) break;
-    const next = Math.max(narrowest, most - over, ...widths.filter((width) => width < most));
-    widths[widths.lastIndexOf(most)] = next === most ? most - 1 : next;
+    const widest = Math.max(...widths);
+    if (widest <= narrowest) break;
+    const next = Math.max(narrowest, widest - over, ...widths.filter((width) => width < widest));
+    widths[widths.lastIndexOf(widest)] = next === widest ? widest - 1 : next;
   }
   return widths;
 }

@@ -108,6 +108,6 @@ function pairText({ last, now }: ColumnDifference, figure: (figures: ColumnFigur
 
 const cellText = (text: string | null): string => (text === null ? '∅' : cut(printable(text), maxCell));
 
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+function cut(text: string, maxCharacters: number): string {
+  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1)}…`;
 }

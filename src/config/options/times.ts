@@ -7,7 +7,7 @@ import { readAs } from './field.ts';
 import '../../lib/temporal.ts';
 
 /** A parsed value, or an error with the allowed form and, if Sluice can guess the intended value, a suggestion. */
-export type Told<T> =
+export type ParsedTime<T> =
   | { readonly value: T }
   | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
 
@@ -21,14 +21,14 @@ export const scheduleSubject: Subject = { code: 'CONFIG_SCHEDULE', what: 'schedu
 
 /** Returns the parsed value. If parsing failed, reports an error unless the value contains an unresolved variable. */
 export function valueOrFault<T>(
-  told: Told<T>,
+  parsed: ParsedTime<T>,
   at: Part,
   { faults, code, what }: Subject & { faults: Faults },
 ): T | undefined {
-  if ('value' in told) return told.value;
+  if ('value' in parsed) return parsed.value;
   const { path, value } = at.whole ?? at;
   if (isBroken(at)) return undefined;
-  const { fault, allowed, next, seen = value } = told;
+  const { fault, allowed, next, seen = value } = parsed;
   faults.add({ code, message: `Invalid ${what}: ${fault}`, path, seen: showValue(seen), allowed, next });
   return undefined;
 }
@@ -36,7 +36,7 @@ export function valueOrFault<T>(
 /** Declares an option whose string is parsed as part of a schedule. */
 export const timeOf = <O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
-  read: (written: never) => Told<T>,
+  read: (written: never) => ParsedTime<T>,
   unit?: U,
 ) =>
   readAs(one, {
@@ -68,7 +68,7 @@ const spanForm = 'a number and its unit: s, m, h, d or w, as in 15m, 1h30m, 2d';
  * Parses a duration. The minimum and maximum are inclusive and in milliseconds. Error messages refer to the duration as
  * `of`.
  */
-function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): Told<number> {
+function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): ParsedTime<number> {
   const value = parseSpan(text.trim());
   const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
   if (value === undefined) {
@@ -81,7 +81,7 @@ function readSpan(text: string, { of, from, to }: { of: string; from: number; to
 }
 
 /** Parses `every`: a whole number of minutes, because the scheduler's resolution is one minute. */
-export function readInterval(every: string | number): Told<number> {
+export function readInterval(every: string | number): ParsedTime<number> {
   const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
   const text = String(every).trim();
   if (/^\d+(\.\d+)?$/.test(text)) {
@@ -105,7 +105,7 @@ export function readInterval(every: string | number): Told<number> {
 }
 
 /** Parses `from`: an instant with a UTC offset, or a local date and time in the schedule's zone. */
-export function readGridStart(text: string, timezone: string): Told<number> {
+export function readGridStart(text: string, timezone: string): ParsedTime<number> {
   try {
     return { value: instantOf(text.trim(), timezone) };
   } catch {
@@ -121,7 +121,7 @@ function instantOf(text: string, timezone: string): number {
 }
 
 /** Parses `at`: times of day as `HH:MM`. Returns them sorted and without duplicates. */
-export function readTimes(at: string | readonly string[]): Told<string[]> {
+export function readTimes(at: string | readonly string[]): ParsedTime<string[]> {
   const times = (typeof at === 'string' ? at.split(',') : at).map((time) => time.trim());
   const wrong = times.find((time) => !/^([01]?\d|2[0-3]):[0-5]\d$/.test(time));
   if (wrong === undefined) return { value: [...new Set(times.map((time) => time.padStart(5, '0')))].sort() };
@@ -152,7 +152,7 @@ const dayNames = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'satur
  * Parses `days`: 1 (Monday) to 7 (Sunday). Returns them sorted and without duplicates. A range may wrap around the end
  * of the week.
  */
-export function readDays(days: string | readonly string[]): Told<number[]> {
+export function readDays(days: string | readonly string[]): ParsedTime<number[]> {
   const parts = (typeof days === 'string' ? days.split(',') : days).map((part) => part.trim());
   const wanted = new Set<number>();
   for (const part of parts) {
@@ -173,7 +173,7 @@ function dayOf(text: string): number | undefined {
   return index === -1 ? undefined : index + 1;
 }
 
-function noDays(part: string): Told<never> {
+function noDays(part: string): ParsedTime<never> {
   const allowed = 'MON, TUE, WED, THU, FRI, SAT, SUN, ranges such as MON-FRI, and lists of them';
   const next = /^weekdays?$|^workdays?$/i.test(part) ? 'did you mean "MON-FRI"?' : undefined;
   const fix = /^weekends?$/i.test(part) ? 'did you mean "SAT-SUN"?' : next;

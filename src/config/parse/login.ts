@@ -85,8 +85,8 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
   }
 }
 
-function fault({ part, faults }: Draft, said: { message: string; allowed?: string; next?: string }): void {
-  faults.add({ code: 'CONFIG_LOGIN', path: partAt(part, 'login').path, on: 'key', ...said });
+function fault({ part, faults }: Draft, details: { message: string; allowed?: string; next?: string }): void {
+  faults.add({ code: 'CONFIG_LOGIN', path: partAt(part, 'login').path, on: 'key', ...details });
 }
 
 function likelyGrant(values: LoginValues, offered: readonly GrantKind[]): GrantKind {

@@ -134,8 +134,8 @@ export function reportRules(
     for (const { option, message } of connector.validate?.(given) ?? []) {
       if (!Object.hasOwn(own, option)) continue;
       // A rule's message like "is empty; write …" continues a sentence that starts with the option's name.
-      const said = /^[a-z]/.test(message) ? `"${option}" ${message}` : message;
-      faults.add({ code: 'CONFIG_RULE', message: said, path: below(path, option) });
+      const sentence = /^[a-z]/.test(message) ? `"${option}" ${message}` : message;
+      faults.add({ code: 'CONFIG_RULE', message: sentence, path: below(path, option) });
     }
   } catch (thrown) {
     if (missingModule(thrown) !== undefined) throw thrown;

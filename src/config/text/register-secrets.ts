@@ -72,7 +72,7 @@ function registerPassword(text: string): void {
 }
 
 /** Minimum length of a URL part to redact. Shorter parts are usually ordinary words. */
-const shortestPart = 12;
+const minPartLength = 12;
 
 /** A secret URL's path or query contains the secret. The server may echo either of them separately. */
 function registerPath(text: string): void {
@@ -80,7 +80,7 @@ function registerPath(text: string): void {
   if (url === null) return;
   const whole = `${url.pathname}${url.search}`;
   const parts = [...url.pathname.split('/'), ...url.searchParams.values()];
-  for (const part of [whole, ...parts]) if (part.length >= shortestPart) registerSecret(part);
+  for (const part of [whole, ...parts]) if (part.length >= minPartLength) registerSecret(part);
 }
 
 /** Whether the schema declares this member. Otherwise, the member belongs to a map with user-defined keys. */

@@ -1,6 +1,6 @@
 import { redact } from '../../lib/redact.ts';
 
-const longest = 60;
+const maxCharacters = 60;
 
 /** Formats a value for a message: shortened, on one line, with secrets redacted. */
 export function showValue(value: unknown): string {
@@ -8,7 +8,7 @@ export function showValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return `a map (${Object.keys(value).slice(0, 4).join(', ')})`;
   const text = redact(typeof value === 'string' ? JSON.stringify(value) : String(value));
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1)}…` : text;
 }
 
 /** Describes a value by its type, for values that must not be shown. */

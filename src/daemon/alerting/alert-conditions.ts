@@ -36,13 +36,13 @@ interface AlertContext {
 /** Decides when to alert and which channels to use. Only the conditions determine whether something is wrong. */
 export function alertConditions(conditions: readonly Condition[], context: AlertContext): AlertCondition[] {
   const { config, hasBeat } = context;
-  const told = conditions.flatMap((condition) => {
+  const conditionAlerts = conditions.flatMap((condition) => {
     const occasion = occasionOf[condition.kind];
     return occasion === undefined || isMuted(condition, config)
       ? []
       : alertOf(condition, { ...context, occasion, job: jobOf(condition, config) });
   });
-  return hasBeat ? [...told, ...configAlert(conditions, context)] : told;
+  return hasBeat ? [...conditionAlerts, ...configAlert(conditions, context)] : conditionAlerts;
 }
 
 function alertOf(

@@ -124,7 +124,7 @@ export class AlertLoop {
     const { alerts } = config;
     if (alerts === undefined) return scanEveryMs;
     const unwritable = store.unwritable();
-    await this.#unwritable.tell(unwritable, config, alerts);
+    await this.#unwritable.report(unwritable, config, alerts);
     // No other condition can be recorded, so no other condition is reported.
     if (unwritable !== undefined) return scanEveryMs;
     const liveness = await this.#given.liveness();

@@ -2,7 +2,7 @@ import type { Bulletin } from '../../alerts/alert.ts';
 
 /** Log fields for an alert that was just queued. */
 export function raisedFacts({ occasion, kind, to, fresh, open, recovered }: Bulletin) {
-  const told = kind === 'recovered' ? recovered : kind === 'reminder' ? open : fresh;
+  const mentions = kind === 'recovered' ? recovered : kind === 'reminder' ? open : fresh;
   return {
     occasion,
     kind,
@@ -10,6 +10,6 @@ export function raisedFacts({ occasion, kind, to, fresh, open, recovered }: Bull
     fresh: fresh.length,
     recovered: recovered.length,
     channels: to,
-    subjects: told.slice(0, 10).map(({ subject }) => subject),
+    subjects: mentions.slice(0, 10).map(({ subject }) => subject),
   };
 }

@@ -17,7 +17,7 @@ interface UnwritableOptions {
   readonly signal: AbortSignal;
 }
 
-interface Told {
+interface OpenAlert {
   readonly since: number;
   readonly what: string;
   /** The time when each channel last accepted the message. */
@@ -30,7 +30,7 @@ interface Told {
  */
 export class UnwritableAlert {
   readonly #given: UnwritableOptions;
-  #told: Told | undefined;
+  #open: OpenAlert | undefined;
 
   constructor(given: UnwritableOptions) {
     this.#given = given;
@@ -40,20 +40,20 @@ export class UnwritableAlert {
    * Reports the problem, or the problem's end. `problem` says why the state isn't writable. It's undefined if the state
    * is writable.
    */
-  async tell(problem: Problem | undefined, config: Config, alerts: Alerts): Promise<void> {
-    const told = this.#told;
+  async report(problem: Problem | undefined, config: Config, alerts: Alerts): Promise<void> {
+    const open = this.#open;
     if (problem !== undefined) {
       const what = redact(`${problem.code}: ${problem.message} (${problem.seen})`);
-      this.#told ??= { since: this.#given.clock.now(), what, taken: new Map() };
-      await this.#send(this.#told, { config, alerts, isOver: false, next: problem.next });
-    } else if (told !== undefined) {
-      this.#told = undefined;
-      if (alerts.recovery) await this.#send(told, { config, alerts, isOver: true });
+      this.#open ??= { since: this.#given.clock.now(), what, taken: new Map() };
+      await this.#send(this.#open, { config, alerts, isOver: false, next: problem.next });
+    } else if (open !== undefined) {
+      this.#open = undefined;
+      if (alerts.recovery) await this.#send(open, { config, alerts, isOver: true });
     }
   }
 
   async #send(
-    { since, what, taken }: Told,
+    { since, what, taken }: OpenAlert,
     { config, alerts, isOver, next }: { config: Config; alerts: Alerts; isOver: boolean; next?: string | undefined },
   ): Promise<void> {
     const { clock, emit, signal } = this.#given;

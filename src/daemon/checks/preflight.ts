@@ -81,7 +81,7 @@ async function open(extract: Extract, given: PreflightOptions): Promise<Opened> 
   });
   try {
     const columns = await source.open();
-    const { firstPage } = source.said;
+    const { firstPage } = source.properties;
     // Without its first rows, a query that declares its columns may not have been sent yet.
     if (extract.source.connector.columnsFirst !== true && firstPage === undefined) await source.next();
     return { columns, firstPage, warnings: warnings.list };

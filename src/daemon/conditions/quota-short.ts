@@ -65,7 +65,7 @@ function shortOf(
   const { used, limit: whole, day, turns_at, spent_until } = account;
   const limit = scheduledLimit(account, ground);
   const reserve = limit < whole ? ` (${countText(whole - limit)} are reserved for manual runs)` : '';
-  const said = `${countText(used)} of ${countText(whole)} requests used on ${day}${reserve}`;
+  const usageText = `${countText(used)} of ${countText(whole)} requests used on ${day}${reserve}`;
   const turns = `the allowance resets at ${easternText(turns_at, now)}`;
   const affected = jobsOf(account, ground);
   const short = (level: ConditionLevel, what: string, jobs: readonly string[] = []): Condition[] => [
@@ -81,13 +81,13 @@ function shortOf(
   ];
   if (spent_until !== undefined || used >= limit) {
     const who = spent_until === undefined ? '' : '; the service reports that no requests are left';
-    return short('error', `${said}${who}; unsent payloads wait until ${turns}`, affected);
+    return short('error', `${usageText}${who}; unsent payloads wait until ${turns}`, affected);
   }
   const { endsAt, throttled = 0 } = shortage ?? {};
   if (endsAt !== undefined && endsAt < turns_at) {
     return short(
       'warning',
-      `${said}; at this rate, the requests will run out at about ${easternText(endsAt, now)}; ${turns}`,
+      `${usageText}; at this rate, the requests will run out at about ${easternText(endsAt, now)}; ${turns}`,
       affected,
     );
   }
@@ -95,12 +95,12 @@ function shortOf(
     const who = throttled === 1 ? 'a job runs' : `${countText(throttled)} jobs run`;
     return short(
       'warning',
-      `${said}; too few are left for all scheduled runs, so ${who} less often until ${easternText(turns_at, now)}`,
+      `${usageText}; too few are left for all scheduled runs, so ${who} less often until ${easternText(turns_at, now)}`,
       affected,
     );
   }
   const isLow = limit - used < limit * thresholdsOf(ground.config).quotaLeft;
-  return isLow || affected.length > 0 ? short('warning', `${said}; ${turns}`, affected) : [];
+  return isLow || affected.length > 0 ? short('warning', `${usageText}; ${turns}`, affected) : [];
 }
 
 /** Returns the jobs that are waiting for the account's allowance or are throttled to save requests. */

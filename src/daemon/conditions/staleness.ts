@@ -7,7 +7,7 @@ import { staleAfterOf } from './limits.ts';
 
 /** A job is stale after it has missed this many firings since its last good result. */
 const missedFirings = 3;
-const leastMs = 3_600_000;
+const minStaleMs = 3_600_000;
 const atOnce = 100;
 
 interface Known {
@@ -48,7 +48,7 @@ export class Staleness {
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
     // No job is stale within an hour of its publication. Skipping the calendar in this case keeps the first scan of
     // thousands of jobs from taking seconds.
-    if (ground.overview.now < published + leastMs) return undefined;
+    if (ground.overview.now < published + minStaleMs) return undefined;
     const { name, schedule } = job;
     const known = this.#known.get(name);
     const words = `${pace.every} ${pace.from}`;
@@ -91,7 +91,7 @@ function bySchedule({ schedule }: Job, published: number, { every, from }: Pace)
   if (schedule === undefined) return undefined;
   let at: number | null = Math.max(published, from);
   for (let n = 0; n < missedFirings * every && at !== null; n++) at = nextFiring(schedule, at);
-  return at === null ? undefined : Math.max(at, published + leastMs);
+  return at === null ? undefined : Math.max(at, published + minStaleMs);
 }
 
 /**

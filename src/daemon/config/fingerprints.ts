@@ -42,8 +42,8 @@ function shapeOf(
   };
 }
 
-function hashOf(said: object): string {
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+function hashOf(value: object): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
 function plainOptions({ connector, options }: NonNullable<Job['extract']>['source']): object {

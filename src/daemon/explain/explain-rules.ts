@@ -265,7 +265,8 @@ function settled(facts: Facts): RuleResult {
 
 function linksOf({ kind, since, what, code }: Condition, { silence, throttle }: Facts): Link[] {
   if (kind === 'source' && silence !== undefined) return checkedAt(silence);
-  if (kind === 'quota' && throttle !== undefined) return [{ at: throttle.since, message: `the job ${throttle.says}` }];
+  if (kind === 'quota' && throttle !== undefined)
+    return [{ at: throttle.since, message: `the job ${throttle.message}` }];
   return [{ at: since, message: what, code }];
 }
 

@@ -5,9 +5,9 @@ import type { RunOutcome } from '../run/run-outcome.ts';
 
 /** Converts an outcome to the text that a worker stores for the planner, without secrets. */
 export function outcomeText({ problem, warnings: _, ...rest }: RunOutcome): string {
-  const said: object =
+  const storedProblem: object =
     problem === undefined ? {} : { problem: { ...problem, cause: undefined, message: problem.message } };
-  return redact(JSON.stringify({ ...rest, ...said }));
+  return redact(JSON.stringify({ ...rest, ...storedProblem }));
 }
 
 export function outcomeOf(text: string): RunOutcome {

@@ -261,7 +261,7 @@ export const otherLines: readonly OtherLine[] = [
   {
     line: 'rate limit nearly used up: requests are delayed',
     level: 'warn',
-    facts: ['job', 'run', 'at', 'said', 'pauseMs'],
+    facts: ['job', 'run', 'at', 'value', 'pauseMs'],
     description: 'The limit is that of a third-party service. Logged once per run.',
   },
 ];

@@ -115,7 +115,7 @@ export class Counters {
       labelNames: [jobLabel],
       registers,
     });
-    events.listen((...[name, facts]) => this.#hear(name, facts));
+    events.listen((...[name, facts]) => this.#handle(name, facts));
     this.#begin();
   }
 
@@ -134,12 +134,12 @@ export class Counters {
     }
   }
 
-  #hear(name: keyof SluiceEvents, facts: object): void {
-    const heard = this.#heard[name] as ((facts: object) => void) | undefined;
-    heard?.(facts);
+  #handle(name: keyof SluiceEvents, facts: object): void {
+    const handler = this.#handlers[name] as ((facts: object) => void) | undefined;
+    handler?.(facts);
   }
 
-  readonly #heard: { readonly [N in keyof SluiceEvents]?: (facts: Facts<N>) => void } = {
+  readonly #handlers: { readonly [N in keyof SluiceEvents]?: (facts: Facts<N>) => void } = {
     'run.started': ({ job }) => this.#attempts.inc({ [jobLabel]: this.#jobs.of(job) }),
     'run.finished': (facts) => this.#run(facts),
     'payload.delivered': ({ job, bytes }) => {

@@ -52,7 +52,7 @@ export class Gauges {
   readonly #ticking;
   readonly #wrong;
   readonly #conditions;
-  readonly #untold;
+  readonly #unsent;
   readonly #processes;
   readonly #senders;
   readonly #queue;
@@ -95,7 +95,7 @@ export class Gauges {
       'level',
     );
     this.#answers = gauge('source_answers', '1 if the last check of the source succeeded, 0 if it failed.', 'source');
-    this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not accepted yet.', 'channel');
+    this.#unsent = gauge('alert_waiting_messages', 'Alerts that a channel has not accepted yet.', 'channel');
     this.#senders = gauge(
       'account_sender_info',
       'Always 1; the labels show which process is sending to the account, if several machines share the state.',
@@ -211,7 +211,7 @@ export class Gauges {
   async #readAlerts(): Promise<void> {
     const { store, config } = this.#given;
     const { alerts } = config();
-    for (const gauge of [this.#wrong, this.#untold]) gauge.reset();
+    for (const gauge of [this.#wrong, this.#unsent]) gauge.reset();
     if (alerts === undefined) return;
     const rows = (await store.alerts.all()).filter(({ cleared_at }) => cleared_at === null);
     for (const occasion of occasions)
@@ -219,7 +219,7 @@ export class Gauges {
     const waiting = Map.groupBy(await store.alerts.waiting(), ({ channel }) => channel);
     for (const channel of alerts.channels.values()) {
       const { name } = channel;
-      if (acceptsAlerts(channel)) this.#untold.set({ channel: name }, waiting.get(name)?.length ?? 0);
+      if (acceptsAlerts(channel)) this.#unsent.set({ channel: name }, waiting.get(name)?.length ?? 0);
     }
   }
 

@@ -164,10 +164,10 @@ class Day {
     this.#owed = [...planned.owed.values()].reduce((sum, one) => sum + one, 0);
     this.#worst = new Spending(planned);
     this.#expected = new Spending(planned);
-    const most = Math.max(...planned.limits.values());
+    const highestLimit = Math.max(...planned.limits.values());
     for (const [job, requests] of planned.owed) {
       for (const spending of [this.#worst, this.#expected]) {
-        for (let i = 0; i < requests; i++) spending.pay({ job, cost: whole, limit: most, at: from });
+        for (let i = 0; i < requests; i++) spending.pay({ job, cost: whole, limit: highestLimit, at: from });
       }
     }
   }

@@ -234,8 +234,8 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
   if (allowance === undefined) {
     advice.push(`raise requests_per_day of ${name} to ${requestsPerDay + over}, if the account allows that many`);
   } else if (allowance > requestsPerDay) {
-    const most = Math.min(allowance, requestsPerDay + over);
-    advice.push(`raise requests_per_day of ${name} to ${most}: the service allows ${countText(allowance)}`);
+    const raised = Math.min(allowance, requestsPerDay + over);
+    advice.push(`raise requests_per_day of ${name} to ${raised}: the service allows ${countText(allowance)}`);
   }
   return advice;
 }
@@ -246,7 +246,7 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
  */
 function sparserThan(
   schedule: Schedule,
-  { after, until, most }: { after: number; until: number; most: number },
+  { after, until, most: maxFirings }: { after: number; until: number; most: number },
 ): string | undefined {
   if (!('cron' in schedule)) return undefined;
   const [minute, ...rest] = schedule.cron.trim().split(/\s+/);
@@ -255,8 +255,8 @@ function sparserThan(
     const candidate = [minutes, ...rest].join(' ');
     if (cronFault(candidate) !== undefined) continue;
     let count = 0;
-    for (const _ of firingsBetween({ ...schedule, cron: candidate }, after, until - 1)) if (++count > most) break;
-    if (count <= most) return candidate;
+    for (const _ of firingsBetween({ ...schedule, cron: candidate }, after, until - 1)) if (++count > maxFirings) break;
+    if (count <= maxFirings) return candidate;
   }
   return undefined;
 }

@@ -113,8 +113,8 @@ function retryOf({ since, attempt, at, until }: NextAttempt): NonNullable<JobSta
   return { since, attempt, at, until };
 }
 
-function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable<JobStatus['throttled']> {
-  return { every, message: says, since, until };
+function throttleOf({ every, message, since, until }: ThrottledJobRow): NonNullable<JobStatus['throttled']> {
+  return { every, message, since, until };
 }
 
 /** Says what a job waits for and, if known, when the wait ends. */

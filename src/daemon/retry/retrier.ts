@@ -199,10 +199,10 @@ export class Retrier {
     const ended = await this.#options.store.runs.find(run);
     if (ended?.state !== 'failed') return;
     const { requests, attempts, code, message, next } = ended;
-    const said = { ...(code === null ? {} : { code }), ...(message === null ? {} : { message }) };
+    const failure = { ...(code === null ? {} : { code }), ...(message === null ? {} : { message }) };
     const figures = { rows: 0, bytes: 0, requests, milliseconds: spanOf(ended).took_ms ?? 0, attempts };
     const advice = next === null ? {} : { next };
-    this.#options.emit('run.finished', { job, run, outcome: 'failed', ...figures, ...said, ...advice });
+    this.#options.emit('run.finished', { job, run, outcome: 'failed', ...figures, ...failure, ...advice });
   }
 
   #write(work: Promise<void>): void {

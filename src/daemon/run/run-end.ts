@@ -22,12 +22,12 @@ export async function endFailed(given: RunOptions, run: string, thrown: unknown)
     if (await planNext(given, { problem, row })) return { state: 'retrying', problem, until: row.next_at, retry: row };
   }
   const why = 'why' in follow ? follow.why : undefined;
-  const told = why === undefined ? problem : problem.with({ message: `${problem.message}; ${why}` });
+  const finalProblem = why === undefined ? problem : problem.with({ message: `${problem.message}; ${why}` });
   await runtime.store.settle(run, async (parts) => {
-    await parts.runs.finish(run, { state: 'failed', problem: told });
-    await given.failed?.(parts, told);
+    await parts.runs.finish(run, { state: 'failed', problem: finalProblem });
+    await given.failed?.(parts, finalProblem);
   });
-  return { state: 'failed', problem: told };
+  return { state: 'failed', problem: finalProblem };
 }
 
 /**
@@ -82,13 +82,13 @@ export function emitRunEnd(
   { problem, state, until: at }: RunStage,
   { attempt, waitedMs, ...ended }: EndedAttempt,
 ): void {
-  const said = problem && { code: problem.code, message: problem.message, next: problem.next };
-  if (state === 'retrying' && said !== undefined && at !== undefined) {
+  const failure = problem && { code: problem.code, message: problem.message, next: problem.next };
+  if (state === 'retrying' && failure !== undefined && at !== undefined) {
     const { job, run, milliseconds } = ended;
-    emit('run.retrying', { job, run, attempt, at, milliseconds, ...said });
+    emit('run.retrying', { job, run, attempt, at, milliseconds, ...failure });
   } else {
     const milliseconds = ended.milliseconds + Math.max(0, waitedMs);
     const attempts = attempt === 1 ? {} : { attempts: attempt };
-    emit('run.finished', { ...ended, milliseconds, ...attempts, outcome: state, ...said });
+    emit('run.finished', { ...ended, milliseconds, ...attempts, outcome: state, ...failure });
   }
 }

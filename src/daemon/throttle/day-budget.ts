@@ -78,10 +78,10 @@ export async function budgetsOfDay(
   const budgets: DayBudget[] = [];
   for (const [account, sharing] of Map.groupBy(jobs, ({ destination }) => destination.account)) {
     const room = await roomOf(account, { sharing, config, store, now });
-    const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
+    const maxRequests = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
     const destination = sharing[0]!.destination.name;
     // If the upper bound fits into the allowance, there's no need to read the history of what may be thousands of jobs.
-    const throttleable = most <= room ? [] : await throttleables(sharing, { store, now, asked });
+    const throttleable = maxRequests <= room ? [] : await throttleables(sharing, { store, now, asked });
     budgets.push({ account, destination, room, jobs: throttleable });
   }
   return budgets;

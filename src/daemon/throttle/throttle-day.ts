@@ -55,9 +55,9 @@ interface Giving {
 
 /** Throttles the jobs of one priority as needed, and returns how much that saves. */
 function throttleClass(jobs: readonly Throttleable[], { over, every }: Giving): number {
-  const most = Math.max(1, ...jobs.map(({ firings }) => firings));
+  const maxNth = Math.max(1, ...jobs.map(({ firings }) => firings));
   const given = (nth: number): number => jobs.reduce((sum, job) => sum + saving(job, 1, nth), 0);
-  const nth = leastThat(1, most, (candidate) => given(candidate) >= over);
+  const nth = leastThat(1, maxNth, (candidate) => given(candidate) >= over);
   let saved = nth === 1 ? 0 : given(nth - 1);
   for (const job of jobs) if (nth > 2) every.set(job.job, Math.min(nth - 1, job.firings));
   for (const job of byWeight(jobs, nth - 1, nth)) {

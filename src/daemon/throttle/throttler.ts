@@ -42,7 +42,7 @@ export class Throttler {
     while (this.#isStale(config)) await this.#review(config, at);
     const throttle = this.#throttled.get(job.name);
     if (throttle === undefined) return undefined;
-    return (await this.#isTurn(job, at, throttle.every)) ? undefined : throttle.says;
+    return (await this.#isTurn(job, at, throttle.every)) ? undefined : throttle.message;
   }
 
   /** The job's next firing after a given time (epoch ms) under the current throttles; null if there is none. */
@@ -80,7 +80,7 @@ export class Throttler {
       const { every, short } = throttleDay(jobs, room);
       for (const [job, nth] of every) {
         const message = throttleText(config.jobs.get(job)!.schedule!, { every: nth, now, until });
-        throttled.set(job, { job, every: nth, says: message, until });
+        throttled.set(job, { job, every: nth, message, until });
       }
       this.#sayShort({ account, destination, until }, Math.ceil(short / 1000));
     }
@@ -92,7 +92,7 @@ export class Throttler {
 
   #sayChanges(before: ReadonlyMap<string, Throttle>, after: ReadonlyMap<string, Throttle>): void {
     const { emit } = this.#given;
-    for (const { job, every, says: message, until } of after.values()) {
+    for (const { job, every, message, until } of after.values()) {
       if (before.get(job)?.every !== every) emit('job.throttled', { job, every, message, until });
     }
     for (const job of before.keys()) if (!after.has(job)) emit('job.unthrottled', { job });

@@ -34,8 +34,8 @@ export function startTraceKit({ version, log }: { version: string; log: Log }): 
  * The standard timeout is ten seconds. A shutdown has no more time than that in total, so the default here is shorter.
  */
 function patience(env: Readonly<Record<string, string | undefined>>): { timeoutMillis?: number } {
-  const told = env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT ?? '';
-  return told === '' ? { timeoutMillis: flushMs } : {};
+  const configuredTimeout = env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT ?? '';
+  return configuredTimeout === '' ? { timeoutMillis: flushMs } : {};
 }
 
 /** Logs errors, such as an unreachable collector. Tracing errors must not stop anything. */

@@ -9,7 +9,7 @@ export function messageIn(text: string): string {
   // Redact before removing the tags: otherwise, a secret that contains `<` or `>` would be split and not be recognized.
   const clean = redact(text);
   const fault = soapFaultIn(clean);
-  if (fault !== undefined) return excerpt(`SOAP fault ${fault.said}`, maxCharacters);
+  if (fault !== undefined) return excerpt(`SOAP fault ${fault.summary}`, maxCharacters);
   const words = /^\s*<(?:!doctype html|html)/i.test(clean) ? `a page: ${withoutTags(clean)}` : clean;
   return excerpt(words, maxCharacters);
 }

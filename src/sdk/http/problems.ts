@@ -100,8 +100,8 @@ export interface HttpRefusal {
 /** The problem for a response with an error status. */
 export function refusalProblem({ url, status, text, passing }: HttpRefusal): Problem {
   const place = shownUrl(url);
-  const said = messageIn(text);
-  const seen = said === '' ? `status ${status}` : `status ${status}: ${said}`;
+  const reason = messageIn(text);
+  const seen = reason === '' ? `status ${status}` : `status ${status}: ${reason}`;
   const blamed = blamedBy({ status, text });
   if (blamed !== 'request' && (passing !== undefined || blamed === 'server')) {
     const { isRateLimit = false, retryAfterMs } = passing ?? {};

@@ -7,7 +7,7 @@ import { declaredEncoding } from '../records/xml-text.ts';
 /** The content of a SOAP fault (SOAP 1.1, 4.4; SOAP 1.2, part 1, 5.4). */
 export interface SoapFault {
   /** The code, text and details, on one line. */
-  readonly said: string;
+  readonly summary: string;
   /** True if it blames the server. */
   readonly isPassing: boolean;
 }
@@ -70,8 +70,8 @@ class Fault {
     const details = [...this.#texts.keys()]
       .filter((place) => /^detail(?:\/|$)/i.test(place))
       .map((one) => this.#text(one));
-    const said = [code, words, ...details].filter((one) => one !== '').join(': ');
-    return { said, isPassing: soapServerCode.test(code) };
+    const summary = [code, words, ...details].filter((one) => one !== '').join(': ');
+    return { summary, isPassing: soapServerCode.test(code) };
   }
 
   #open(name: string): void {

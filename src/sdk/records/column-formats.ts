@@ -63,8 +63,8 @@ export function formatFaults(given: Declarations): { option: string; message: st
   });
   return [...own, ...shared].flatMap(({ option, name, type, format, first_year }) => {
     const parsed = parseValueFormat({ type, format, first_year: first_year ?? formats.first_year });
-    const said = format === undefined ? '' : ` ${JSON.stringify(format)}`;
-    return typeof parsed === 'string' ? [{ option, message: `${name}: the format${said} ${parsed}` }] : [];
+    const formatText = format === undefined ? '' : ` ${JSON.stringify(format)}`;
+    return typeof parsed === 'string' ? [{ option, message: `${name}: the format${formatText} ${parsed}` }] : [];
   });
 }
 

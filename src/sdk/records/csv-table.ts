@@ -100,11 +100,11 @@ interface TableStart {
  */
 async function tableStart(input: RecordInput, settings: RecordOptions, blocks: Blocks): Promise<TableStart> {
   const { skip_rows } = settings;
-  const top = await toldDelimiter(blocks, 0);
+  const top = await declaredDelimiter(blocks, 0);
   const from = await skipLines(input, skip_rows, blocks);
-  const told = skip_rows === 0 ? top : await toldDelimiter(blocks, from);
-  const delimiter = told.delimiter ?? top.delimiter ?? delimiterOf(settings.delimiter);
-  return { from: told.from, line: skip_rows + (told.delimiter === undefined ? 1 : 2), delimiter };
+  const declared = skip_rows === 0 ? top : await declaredDelimiter(blocks, from);
+  const delimiter = declared.delimiter ?? top.delimiter ?? delimiterOf(settings.delimiter);
+  return { from: declared.from, line: skip_rows + (declared.delimiter === undefined ? 1 : 2), delimiter };
 }
 
 async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Promise<number> {
@@ -127,7 +127,7 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
  * Excel reads the delimiter from a first line such as `sep=;`, which many programs write. This line isn't a row. Its
  * delimiter overrides the option, because it comes from the file itself.
  */
-async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
+async function declaredDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
   let at = from;
   while (blocks.bytes.length - at < maxSeparatorLineBytes && !blocks.last) {
     await blocks.refill(at);

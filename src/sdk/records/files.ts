@@ -40,14 +40,14 @@ export function formatOfFile(name: string): FileFormat | undefined {
 
 function formatOf(inputs: readonly RecordInput[], { format }: FileQuery): FileFormat {
   if (format !== undefined) return format;
-  const told = new Set(inputs.map(({ name }) => formatOfFile(name)));
-  const [only] = told;
-  if (told.size === 1 && only !== undefined) return only;
+  const formats = new Set(inputs.map(({ name }) => formatOfFile(name)));
+  const [only] = formats;
+  if (formats.size === 1 && only !== undefined) return only;
   throw new Problem({
     code: 'FILE_FORMAT',
     family: 'config',
     message:
-      told.size > 1 ? 'the files have different extensions' : 'the file name extension does not identify the format',
+      formats.size > 1 ? 'the files have different extensions' : 'the file name extension does not identify the format',
     seen: inputs
       .slice(0, 3)
       .map(({ name }) => name)

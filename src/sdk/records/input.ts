@@ -55,6 +55,6 @@ export function faultIn(input: RecordInput, fault: Fault): Problem {
 }
 
 /** A value, shortened to fit on one line of an error. */
-export function shorten(text: string, most = 60): string {
-  return cutText(text, most);
+export function shorten(text: string, maxCharacters = 60): string {
+  return cutText(text, maxCharacters);
 }

@@ -27,12 +27,12 @@ const maxFooterRows = 20;
 
 /** A CSV text's delimiter, title rows, header and footer; undefined if it has no rows. */
 export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail' | 'isWhole'>): CsvShape | undefined {
-  const [line, told] = /^"?sep=([\t -!#-~])"?\r?\n/i.exec(head) ?? [];
+  const [line, declared] = /^"?sep=([\t -!#-~])"?\r?\n/i.exec(head) ?? [];
   const text = head.slice(line?.length ?? 0);
-  const delimiter = told ?? likelyDelimiter(text, isWhole);
+  const delimiter = declared ?? likelyDelimiter(text, isWhole);
   const rows = wholeRows(text, delimiter, isWhole);
   if (rows.length === 0) return undefined;
-  const width = usualWidth(rows);
+  const width = typicalWidth(rows);
   const first = firstRow(rows, width);
   const last = tail === undefined ? [] : wholeRows(tail, delimiter, true);
   const end = footerRows(tail === undefined && isWhole ? rows.slice(first + 1) : last, width);
@@ -42,7 +42,7 @@ export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail
   const ending = tail === undefined ? rows : last;
   const shown = [...table.slice(header ? 1 : 0), ...last.slice(0, last.length - end)];
   return {
-    ...(told === undefined ? { delimiter } : {}),
+    ...(declared === undefined ? { delimiter } : {}),
     skipRows: titleLines === 0 ? 0 : titleLines + (line === undefined ? 0 : 1),
     skipFooter: end === 0 ? 0 : ending.slice(-end).reduce((sum, row) => sum + 1 + breaksIn(row.cells), 0),
     header,
@@ -57,7 +57,7 @@ export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail
 function likelyDelimiter(text: string, isWhole: boolean): string {
   const scored = delimiters.map((delimiter) => {
     const rows = wholeRows(text, delimiter, isWhole);
-    const width = usualWidth(rows);
+    const width = typicalWidth(rows);
     const first = firstRow(rows, width);
     // Lines above a table that has no header aren't a title: they're the header of a single column.
     const isTable = width > 1 && (first === 0 || isHeader(rows.slice(first)));
@@ -69,7 +69,7 @@ function likelyDelimiter(text: string, isWhole: boolean): string {
 }
 
 /** The most frequent number of cells in a row; if several numbers are equally frequent, the largest. */
-function usualWidth(rows: readonly TextRow[]): number {
+function typicalWidth(rows: readonly TextRow[]): number {
   const counts = new Map<number, number>();
   for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
   const [best] = [...counts].toSorted(([a, n], [b, m]) => m - n || b - a);

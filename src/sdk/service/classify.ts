@@ -20,15 +20,15 @@ export interface Classification {
 export function classify(answer: ServiceAnswer, rules: readonly ErrorRule[], now: number): Classification {
   const rule = rules.find((one) => fits(one, answer));
   const passing = passingAnswer(answer.status, answer.headers, now);
-  const verdict = rule?.verdict ?? usual(answer, passing);
+  const verdict = rule?.verdict ?? classifyByStatus(answer, passing);
   const ruleMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
-  const said = passing?.retryAfterMs ?? retryAfterMs(answer.headers, now);
+  const requestedMs = passing?.retryAfterMs ?? retryAfterMs(answer.headers, now);
   // A wait in the response takes precedence over the rule's fixed wait.
-  const waitMs = typeof rule?.wait === 'string' ? (said ?? ruleMs) : (ruleMs ?? said);
+  const waitMs = typeof rule?.wait === 'string' ? (requestedMs ?? ruleMs) : (ruleMs ?? requestedMs);
   return { kind: verdict, rule, waitMs, isRateLimit: rule?.limit === true || passing?.isRateLimit === true };
 }
 
-function usual({ status, text }: ServiceAnswer, passing: PassingAnswer | undefined): AnswerKind {
+function classifyByStatus({ status, text }: ServiceAnswer, passing: PassingAnswer | undefined): AnswerKind {
   if (status < 300) return 'ok';
   const blamed = blamedBy({ status, text });
   if (blamed === 'server' || (passing !== undefined && blamed !== 'request')) return 'wait';

@@ -115,14 +115,14 @@ async function extractStream(
     const batches = closing(table.batches, { pass, close: session.close });
     if (context.range !== undefined) {
       const covers = coversOf(context.range, { stream, columns: table.columns, zone });
-      return { columns: table.columns, batches, ...told(stream), covers };
+      return { columns: table.columns, batches, ...cursorPart(stream), covers };
     }
     if (position === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;
     // Records can arrive in any order, so after a partial read, unread records may have lower cursors than the highest
     // one seen.
     const mark = () => (pass.isWhole ? position.watermark() : undefined);
-    return { columns: table.columns, batches, ...told(stream), watermark: mark, unchanged };
+    return { columns: table.columns, batches, ...cursorPart(stream), watermark: mark, unchanged };
   } catch (error) {
     await session.close();
     throw error;
@@ -144,7 +144,7 @@ function watermarkOf(given: {
   return query.incremental === true ? new StreamWatermark(stream, { start: scope.now, watermark }) : undefined;
 }
 
-function told(stream: StreamData): Pick<Extraction, 'cursor'> {
+function cursorPart(stream: StreamData): Pick<Extraction, 'cursor'> {
   const cursor = cursorOf(stream);
   return cursor === undefined ? {} : { cursor };
 }

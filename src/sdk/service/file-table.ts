@@ -61,13 +61,13 @@ async function fetched({ reading, stream, scratch, signal }: FileTableOptions, p
     for (const { file } of records) {
       const path = join(scratch, `file-${before + files.length + 1}`);
       await writeFile(path, (file as RecordInput).open());
-      files.push({ ...told(stream, scope), local: path, open: () => storedBytes(path, { signal }) });
+      files.push({ ...nameAndTime(stream, scope), local: path, open: () => storedBytes(path, { signal }) });
     }
   }
   return files;
 }
 
-function told(stream: StreamData, scope: Scope): Pick<RecordInput, 'name' | 'modified'> {
+function nameAndTime(stream: StreamData, scope: Scope): Pick<RecordInput, 'name' | 'modified'> {
   const { name, modified = '' } = fileDecoding(stream)!;
   const time = readMoment(renderText(modified, scope) ?? '', 'UTC');
   return {

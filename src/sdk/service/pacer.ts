@@ -12,7 +12,7 @@ const maxHoldMs = 5 * 60_000;
 /** A gauge with a low value: the gauge's location in the response, its value, and the wait before the next request. */
 interface Low {
   readonly at: string;
-  readonly said: string;
+  readonly value: string;
   readonly pauseMs: number;
 }
 
@@ -45,8 +45,8 @@ export class Pacer {
       await wait(pause, undefined, { signal }).catch((error: unknown) => this.#giveUp(error, signal));
     }
     this.#begun.push(performance.now());
-    const most = Math.max(0, ...this.#rates.map(({ requests }) => requests));
-    this.#begun = this.#begun.slice(Math.max(0, this.#begun.length - most));
+    const maxRequests = Math.max(0, ...this.#rates.map(({ requests }) => requests));
+    this.#begun = this.#begun.slice(Math.max(0, this.#begun.length - maxRequests));
     return () => this.#leave();
   }
 
@@ -54,11 +54,11 @@ export class Pacer {
   learn(answer: ServiceAnswer): Low | undefined {
     let low: Low | undefined;
     for (const gauge of this.#budget.gauges ?? []) {
-      const said = lowValue(gauge, answer);
-      if (said === undefined) continue;
+      const value = lowValue(gauge, answer);
+      if (value === undefined) continue;
       const pauseMs = Math.min(waitOf(gauge.pause, answer, Date.now()) ?? 1000, maxHoldMs);
       this.hold(pauseMs);
-      if (low === undefined || pauseMs > low.pauseMs) low = { at: nameOf(gauge.at), said, pauseMs };
+      if (low === undefined || pauseMs > low.pauseMs) low = { at: nameOf(gauge.at), value, pauseMs };
     }
     return low;
   }

@@ -33,7 +33,7 @@ export interface PageEndOptions {
 }
 
 /** A total number of records or pages that responses report. */
-interface Told {
+interface ReportedTotal {
   readonly last: number;
   readonly hasChanged: boolean;
   readonly hasFallen: boolean;
@@ -51,7 +51,7 @@ const more: PageEnd = { kind: 'more' };
 export class PageEndJudge {
   readonly #paging: Paging;
   readonly #options: PageEndOptions;
-  readonly #told = new Map<'total' | 'pages', Told>();
+  readonly #totals = new Map<'total' | 'pages', ReportedTotal>();
   #records = 0;
   #pages = 0;
   #largest = 0;
@@ -64,7 +64,7 @@ export class PageEndJudge {
 
   /** Whether the reported total changed, which means that records may have moved between pages during the read. */
   get hasChanged(): boolean {
-    return [...this.#told.values()].some((told) => told.hasChanged);
+    return [...this.#totals.values()].some((total) => total.hasChanged);
   }
 
   /**
@@ -72,12 +72,12 @@ export class PageEndJudge {
    * read.
    */
   get hasFallen(): boolean {
-    return [...this.#told.values()].some((told) => told.hasFallen);
+    return [...this.#totals.values()].some((total) => total.hasFallen);
   }
 
   /** Number of records in excess of the last reported total; 0 if no total was reported. */
   get surplus(): number {
-    const total = this.#told.get('total');
+    const total = this.#totals.get('total');
     return total === undefined ? 0 : Math.max(0, this.#records - total.last);
   }
 
@@ -118,16 +118,16 @@ export class PageEndJudge {
   /** What the flags on a page indicate; undefined if paging declares no flags. */
   #flags(page: PageFacts): 'more' | 'over' | PageEnd | undefined {
     const { present, always } = this.#paging;
-    let said: 'more' | undefined;
+    let flag: 'more' | undefined;
     for (const name of ['more', 'last', 'empty'] as const) {
       const at = this.#paging[name];
       if (at === undefined) continue;
       const value = pickFrom(page, at);
       if (!this.#isFlag(value)) return this.#fault(page, { kind: 'flag', name, at });
       if (isTrue(value) === (name === 'last')) return 'over';
-      if (name !== 'empty') said = 'more';
+      if (name !== 'empty') flag = 'more';
     }
-    if (present === undefined) return said;
+    if (present === undefined) return flag;
     if (always !== undefined && page.records > 0 && (pickFrom(page, always) ?? null) === null) {
       return this.#fault(page, { kind: 'flag', name: 'more', at: always });
     }
@@ -190,10 +190,10 @@ export class PageEndJudge {
       if (value === undefined || value === null) continue;
       const count = countOf(value);
       if (count === undefined) return this.#fault(page, { kind: 'count', name, at, value });
-      const before = this.#told.get(name);
+      const before = this.#totals.get(name);
       const hasChanged = before !== undefined && (before.hasChanged || before.last !== count);
       const hasFallen = before !== undefined && (before.hasFallen || count < before.last);
-      this.#told.set(name, { last: count, hasChanged, hasFallen });
+      this.#totals.set(name, { last: count, hasChanged, hasFallen });
     }
     return undefined;
   }
@@ -204,19 +204,19 @@ export class PageEndJudge {
   }
 
   #sums(): { total: number | undefined; pages: number | undefined } {
-    return { total: this.#told.get('total')?.last, pages: this.#told.get('pages')?.last };
+    return { total: this.#totals.get('total')?.last, pages: this.#totals.get('pages')?.last };
   }
 
   /** Checks whether the reported totals confirm that this page is the last one. */
   #ended(page: PageFacts): PageEnd {
     const { total, pages } = this.#sums();
     if (total !== undefined && this.#records < total) {
-      return this.#fault(page, { kind: 'short', what: 'records', seen: this.#records, told: total });
+      return this.#fault(page, { kind: 'short', what: 'records', seen: this.#records, reported: total });
     }
     if (total === undefined && pages !== undefined && this.#pages < pages) {
-      return this.#fault(page, { kind: 'short', what: 'pages', seen: this.#pages, told: pages });
+      return this.#fault(page, { kind: 'short', what: 'pages', seen: this.#pages, reported: pages });
     }
-    return this.#left(page) ?? this.#untold(page) ?? end;
+    return this.#left(page) ?? this.#unreported(page) ?? end;
   }
 
   /** Checks that the page contains as many records as it reports to be remaining. */
@@ -227,15 +227,15 @@ export class PageEndJudge {
     const left = countOf(value);
     if (left === undefined) return this.#fault(page, { kind: 'count', name: 'total', at, value });
     return page.records < left
-      ? this.#fault(page, { kind: 'short', what: 'records', seen: page.records, told: left })
+      ? this.#fault(page, { kind: 'short', what: 'records', seen: page.records, reported: left })
       : undefined;
   }
 
   /** The error for a configured total that no page reported; undefined if there is none. */
-  #untold(page: PageFacts): PageEnd | undefined {
+  #unreported(page: PageFacts): PageEnd | undefined {
     if (this.#options.places === 'vendor' || this.#records === 0) return undefined;
-    const name = (['total', 'pages'] as const).find((one) => this.#paging[one] !== undefined && !this.#told.has(one));
-    return name === undefined ? undefined : this.#fault(page, { kind: 'untold', name, at: this.#paging[name]! });
+    const name = (['total', 'pages'] as const).find((one) => this.#paging[one] !== undefined && !this.#totals.has(one));
+    return name === undefined ? undefined : this.#fault(page, { kind: 'unreported', name, at: this.#paging[name]! });
   }
 
   #fault({ answer, records, sign, nearby }: PageFacts, fault: PageFault): PageEnd {
@@ -283,10 +283,10 @@ function isNothing(value: unknown): boolean {
   return value === false || ['', 'null'].includes(textOf(value) ?? '');
 }
 
-type MissingFault = Extract<PageFault, { kind: 'missing' | 'flag' | 'untold' | 'no key' }>;
+type MissingFault = Extract<PageFault, { kind: 'missing' | 'flag' | 'unreported' | 'no key' }>;
 
 function isMissing(fault: PageFault): fault is MissingFault & { at: AnswerPath } {
-  return ['missing', 'flag', 'untold', 'no key'].includes(fault.kind) && 'at' in fault && fault.at !== undefined;
+  return ['missing', 'flag', 'unreported', 'no key'].includes(fault.kind) && 'at' in fault && fault.at !== undefined;
 }
 
 function textOfPlace(at: AnswerPath): string {

@@ -17,8 +17,8 @@ export type PageFault =
       readonly at: AnswerPath | undefined;
       readonly value: unknown;
     }
-  | { readonly kind: 'untold'; readonly name: 'total' | 'pages'; readonly at: AnswerPath }
-  | { readonly kind: 'short'; readonly what: 'records' | 'pages'; readonly seen: number; readonly told: number };
+  | { readonly kind: 'unreported'; readonly name: 'total' | 'pages'; readonly at: AnswerPath }
+  | { readonly kind: 'short'; readonly what: 'records' | 'pages'; readonly seen: number; readonly reported: number };
 
 interface Context {
   readonly title: string;
@@ -110,7 +110,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         seen: excerpt(textOf(fault.value) ?? '', 120),
         next: `correct \`paging.${fault.name}\`, or remove it; no data was sent`,
       };
-    case 'untold':
+    case 'unreported':
       return {
         code: 'TOTAL',
         message: `No response contains the total number of ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
@@ -120,9 +120,9 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'short':
       return {
         code: 'PAGES_SHORT',
-        message: `${title} reported ${fault.told} ${fault.what} in total, but its pages contain ${fault.seen}`,
-        seen: `${fault.seen} of ${fault.told}`,
-        allowed: String(fault.told),
+        message: `${title} reported ${fault.reported} ${fault.what} in total, but its pages contain ${fault.seen}`,
+        seen: `${fault.seen} of ${fault.reported}`,
+        allowed: String(fault.reported),
         next: 'run the job again; if this persists, compare `paging` with a response from the server; if the total is not exact, set `paging: {total: {path: …, estimate: true}}`',
       };
   }

@@ -60,9 +60,9 @@ async function peeked(body: AsyncIterable<Buffer>): Promise<{ first: string; bod
   return { first: first.done === true ? '' : first.value.subarray(0, 16).toString('utf8'), body: whole() };
 }
 
-type Heard = Omit<HttpResponse, 'body'> & { readonly body: AsyncIterable<Buffer> };
+type ResponseHead = Omit<HttpResponse, 'body'> & { readonly body: AsyncIterable<Buffer> };
 
-async function parsedReply(http: Heard, { decode, maxBytes, tooLarge }: ReadReplyOptions): Promise<Reply> {
+async function parsedReply(http: ResponseHead, { decode, maxBytes, tooLarge }: ReadReplyOptions): Promise<Reply> {
   const isGood = http.status < 300;
   const bytes = await collect(http.body, isGood ? maxBytes : shownBytes, isGood ? tooLarge : undefined);
   const whole = bytes.toString('utf8').replace(/^\uFEFF/, '');
@@ -89,14 +89,14 @@ function plain({
   return { url, status, headers: Object.fromEntries(flat) };
 }
 
-async function collect(body: AsyncIterable<Buffer>, most: number, tooLarge?: () => Error): Promise<Buffer> {
+async function collect(body: AsyncIterable<Buffer>, maxBytes: number, tooLarge?: () => Error): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of body) {
     size += part.length;
-    if (size > most && tooLarge !== undefined) throw tooLarge();
+    if (size > maxBytes && tooLarge !== undefined) throw tooLarge();
     parts.push(part);
-    if (size > most) break;
+    if (size > maxBytes) break;
   }
   return Buffer.concat(parts);
 }

@@ -116,11 +116,11 @@ async function awaitReport(given: ReportJobOptions, { key, order, isEarlier }: O
   for (let polls = 0; ; polls++) {
     const pause = exponentialMs(polls, { firstMs, maxMs: Math.max(firstMs, maxPauseMs), factor: 1.5 });
     const { answer, verdict } = await api.call({ ...jobCall(stream, scope, poll, facts), isPoll: true });
-    const said = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
-    if (done.includes(said)) return { ...facts, ...finished(answer, stream.job!, title) };
+    const status = verdict === 'pending' ? 'pending' : (textOf(pick(answer, state)) ?? '');
+    if (done.includes(status)) return { ...facts, ...finished(answer, stream.job!, title) };
     // Some vendors return null for a deleted report.
-    if (failed.includes(said) || (isEarlier && said === '')) throw jobProblem(title, said, false);
-    if (performance.now() + pause > deadline) throw jobProblem(title, said, true);
+    if (failed.includes(status) || (isEarlier && status === '')) throw jobProblem(title, status, false);
+    if (performance.now() + pause > deadline) throw jobProblem(title, status, true);
     alive();
     await wait(pause, undefined, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();

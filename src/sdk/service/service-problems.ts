@@ -16,7 +16,7 @@ export class Ignored extends Error {}
 export class WatermarkLost extends Error {}
 
 /** A pause shorter than this can't mean that a daily limit is used up. */
-const shortestDailyMs = 15 * 60_000;
+const minDailyMs = 15 * 60_000;
 
 type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemOptions, 'code' | 'family' | 'message' | 'next'>>>;
 
@@ -56,7 +56,7 @@ export function answerProblem(
   const shown = messageIn(words ?? answer.text);
   const next = rule?.next ?? meaning.next;
   const isDailyLimit = verdict === 'daily';
-  const pause = isDailyLimit && (waitMs ?? 0) < shortestDailyMs ? undefined : waitMs;
+  const pause = isDailyLimit && (waitMs ?? 0) < minDailyMs ? undefined : waitMs;
   return new Problem({
     ...meaning,
     message: `${service} ${rule?.message ?? meaning.message} (${shownUrl(answer.url)})`,
@@ -141,12 +141,12 @@ export function cappedInstant(service: string, cap: number, seen: string | undef
 }
 
 /** There are more pages than a run may read. */
-export function tooManyPages(service: string, most: number): Problem {
+export function tooManyPages(service: string, maxPages: number): Problem {
   return new Problem({
     code: 'SERVICE_MAX_PAGES',
     family: 'job',
-    message: `${service} has more than ${most} pages for this query`,
-    allowed: String(most),
+    message: `${service} has more than ${maxPages} pages for this query`,
+    allowed: String(maxPages),
     next: 'raise `max_pages`, or request a shorter period; no data was sent',
   });
 }

@@ -84,8 +84,8 @@ function refusalBy({ login, path, keys }: Known, key: Buffer): Problem | undefin
   if (same.length > 0) return undefined;
   const others = keys.filter(({ isRevoked }) => !isRevoked);
   if (others.length === 0) return unknown(login, path, key);
-  const told = others.map(({ key: other, line }) => `${fingerprintOf(other)} (line ${line} of ${path})`);
-  return changed(login, key, told.join(', '));
+  const otherKeys = others.map(({ key: other, line }) => `${fingerprintOf(other)} (line ${line} of ${path})`);
+  return changed(login, key, otherKeys.join(', '));
 }
 
 function shown(key: Buffer): string {

@@ -29,7 +29,7 @@ interface How {
 export class Bench {
   readonly connector: Connector;
   /** Everything that a user could see: log lines, messages, problems, watermarks. */
-  readonly heard: string[] = [];
+  readonly output: string[] = [];
   readonly place: TestSource;
 
   constructor(connector: Connector, place: TestSource) {
@@ -67,7 +67,7 @@ export class Bench {
     registerSecrets(connector.source, source);
     registerSecrets(connector.query, query);
     const login = how.login ?? place.login;
-    const write = (message: string, facts?: object) => this.heard.push(`${message} ${JSON.stringify(facts ?? {})}`);
+    const write = (message: string, facts?: object) => this.output.push(`${message} ${JSON.stringify(facts ?? {})}`);
     return {
       source: withDefaults(connector.source, source),
       query: withDefaults(connector.query, query),
@@ -84,15 +84,15 @@ export class Bench {
 
   #hear(thrown: unknown): void {
     for (let one = thrown; one instanceof Error; one = one.cause) {
-      this.heard.push(`${one.message}\n${one.stack}\n${JSON.stringify(one)}`);
+      this.output.push(`${one.message}\n${one.stack}\n${JSON.stringify(one)}`);
     }
   }
 
   check(reading?: OptionChanges, how: How = {}): Promise<string> {
     return this.within(reading, how, async (context) => {
-      const said = await this.connector.check(context);
-      this.heard.push(said);
-      return said;
+      const message = await this.connector.check(context);
+      this.output.push(message);
+      return message;
     });
   }
 
@@ -108,7 +108,7 @@ export class Bench {
         rows.push(...batchText(batch));
       }
       const watermark = extraction.watermark?.();
-      if (watermark !== undefined) this.heard.push(watermark);
+      if (watermark !== undefined) this.output.push(watermark);
       if (extraction.unchanged?.()) {
         if (how.watermark === undefined) fail('the connector reports no changes, but had no watermark to compare with');
         if (rows.length > 0) fail('the connector reports no changes but returns rows, which would be dropped');
@@ -124,7 +124,7 @@ export class Bench {
 
   /** The recorded output after redaction. */
   leaving(): string[] {
-    return this.heard.map(redact);
+    return this.output.map(redact);
   }
 }
 

@@ -45,8 +45,8 @@ async function refusesBad(bench: Bench): Promise<void> {
 async function saysWhatItFound(bench: Bench): Promise<void> {
   const { source, query } = bench.given();
   assert.deepEqual(faultsOf(bench.connector, source, query), [], "the world's valid options are rejected");
-  const said = await bench.check();
-  assert.match(said, /\S+ \S+/, `"${said}" is not a sentence about the result`);
+  const message = await bench.check();
+  assert.match(message, /\S+ \S+/, `"${message}" is not a sentence about the result`);
 }
 
 async function failsAs(

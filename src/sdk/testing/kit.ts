@@ -88,9 +88,9 @@ function checkOf(
 
 /** A check whose title lists the waived parts, so that every report shows them. */
 function waiverCheck({ waived = {} }: World): Check {
-  const told = (Object.entries(waived) as [WorldPart, string][]).map(([part, why]) => `${part} (${why})`);
+  const waivers = (Object.entries(waived) as [WorldPart, string][]).map(([part, why]) => `${part} (${why})`);
   return {
-    name: told.length === 0 ? 'its world waives nothing' : `its world waives: ${told.join('; ')}`,
+    name: waivers.length === 0 ? 'its world waives nothing' : `its world waives: ${waivers.join('; ')}`,
     run: async () => {
       for (const [part, why] of Object.entries(waived))
         assert.match(why, /\S+ \S+/, `"${part}" is waived without a reason`);
@@ -116,9 +116,9 @@ const secretCheck: Promised = {
       ...secretTexts(connector, bench),
       ...secretTexts(connector, bench, place.credentials),
     ];
-    for (const said of bench.leaving()) {
-      const seen = secrets.filter((secret) => secret.length >= 4 && said.includes(secret));
-      assert.equal(seen.length, 0, `this string contains a secret: ${said.slice(0, 500)}`);
+    for (const text of bench.leaving()) {
+      const seen = secrets.filter((secret) => secret.length >= 4 && text.includes(secret));
+      assert.equal(seen.length, 0, `this string contains a secret: ${text.slice(0, 500)}`);
     }
   },
 };

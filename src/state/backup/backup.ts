@@ -168,8 +168,8 @@ async function seal(
   try {
     // Make the database a single self-contained file, without a write-ahead log.
     database.pragma('journal_mode = DELETE');
-    const said = database.pragma('quick_check');
-    if (said !== 'ok') throw damaged(String(said));
+    const result = database.pragma('quick_check');
+    if (result !== 'ok') throw damaged(String(result));
   } finally {
     database.close();
   }
@@ -219,12 +219,12 @@ function notEmpty(folder: string): Problem {
   });
 }
 
-function damaged(said: string): Problem {
+function damaged(seen: string): Problem {
   return new Problem({
     code: 'STATE_DAMAGED',
     family: 'job',
     message: 'The database is damaged, and so is its copy',
-    seen: said,
+    seen,
     next: 'restore an earlier backup',
   });
 }

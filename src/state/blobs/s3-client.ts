@@ -205,8 +205,8 @@ const isMissing = (refusal?: S3Refusal): boolean =>
 
 function refusalIn({ status, headers, text }: Pick<HttpAnswer, 'status' | 'headers' | 'text'>): S3Refusal {
   const date = Date.parse(headers.date ?? '');
-  const said = { code: tagIn(text, 'Code'), message: tagIn(text, 'Message') };
-  return { status, ...said, ...(Number.isNaN(date) ? {} : { date }) };
+  const reason = { code: tagIn(text, 'Code'), message: tagIn(text, 'Message') };
+  return { status, ...reason, ...(Number.isNaN(date) ? {} : { date }) };
 }
 
 const tagIn = (text: string, name: string): string | undefined =>

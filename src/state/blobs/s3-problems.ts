@@ -32,8 +32,8 @@ export function lostConnection(bucket: PayloadsBucket, error: unknown): Problem 
 
 /** Creates the error for a response with an error status. */
 export function refusedRequest(bucket: PayloadsBucket, { status, code, message }: S3Refusal): Problem {
-  const said = [`status ${status}`, code, message].filter((part) => part !== undefined).join(': ');
-  const seen = `${redact(said)} (${placeOf(bucket)})`;
+  const reason = [`status ${status}`, code, message].filter((part) => part !== undefined).join(': ');
+  const seen = `${redact(reason)} (${placeOf(bucket)})`;
   if (isPassingStatus(status) || code === 'RequestTimeout')
     return new Problem({
       code: 'PAYLOADS_UNREACHABLE',

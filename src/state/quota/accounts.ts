@@ -34,13 +34,13 @@ export class Accounts extends Repository {
    * Sluice sends at most `most` per second; another program must then be using the account too. Returns the new rate.
    * Returns undefined if this rejection was already counted.
    */
-  slow(account: string, most: number): Promise<number | undefined> {
+  slow(account: string, maxPace: number): Promise<number | undefined> {
     return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await rowOf(inside, account);
       const last = row?.slowed_at ?? Number.NEGATIVE_INFINITY;
       if (last <= now && now - last < togetherMs) return undefined;
-      const slowed_to = Math.max(1, Math.floor(paceIn(row, most, now) / 2));
+      const slowed_to = Math.max(1, Math.floor(paceIn(row, maxPace, now) / 2));
       await inside.db
         .insertInto('accounts')
         .values({ account, paused_at: 0, paused_until: 0, slowed_to, slowed_at: now })
@@ -54,8 +54,8 @@ export class Accounts extends Repository {
    * Returns how many requests per second the account may currently send. This is `most` if the service hasn't rejected
    * any requests recently.
    */
-  async pace(account: string, most: number): Promise<number> {
-    return (await this.look(account, most)).pace;
+  async pace(account: string, maxPace: number): Promise<number> {
+    return (await this.look(account, maxPace)).pace;
   }
 
   /**
@@ -67,11 +67,11 @@ export class Accounts extends Repository {
   }
 
   /** Returns {@link pace} and {@link heldUntil} with a single read. */
-  async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
+  async look(account: string, maxPace: number): Promise<{ pace: number; heldUntil: number | undefined }> {
     const now = this.context.clock.now();
     const row = await rowOf(this.context, account);
     const isHeld = row !== undefined && row.paused_at <= now && now < row.paused_until;
-    return { pace: paceIn(row, most, now), heldUntil: isHeld ? row.paused_until : undefined };
+    return { pace: paceIn(row, maxPace, now), heldUntil: isHeld ? row.paused_until : undefined };
   }
 }
 
@@ -86,8 +86,8 @@ const byName = prepared((db, value: BoundValue<{ account: string }>) =>
 /**
  * Returns the account's current rate. Ignores the slowdown if the clock was set back to a time before the rejection.
  */
-function paceIn(row: AccountRow | undefined, most: number, now: number): number {
+function paceIn(row: AccountRow | undefined, maxPace: number, now: number): number {
   const { slowed_to = null, slowed_at = null } = row ?? {};
-  if (slowed_to === null || slowed_at === null || now < slowed_at) return most;
-  return Math.min(most, slowed_to + Math.floor((now - slowed_at) / regainMs));
+  if (slowed_to === null || slowed_at === null || now < slowed_at) return maxPace;
+  return Math.min(maxPace, slowed_to + Math.floor((now - slowed_at) / regainMs));
 }

@@ -33,8 +33,8 @@ export class Quota extends Repository {
       const quota = new Quota(inside);
       for (const day of days) {
         const use = await quota.use(account, day);
-        const most = typeof limit === 'number' ? limit : limit(use, day);
-        if (use.used >= most || use.spentUntil !== undefined) return day;
+        const max = typeof limit === 'number' ? limit : limit(use, day);
+        if (use.used >= max || use.spentUntil !== undefined) return day;
       }
       for (const day of days) await quota.charge(account, day);
       return undefined;
@@ -72,8 +72,12 @@ export class Quota extends Repository {
    * Records that the service counted `reported` requests on a day, including Sluice's own. If the service's count and
    * ours differ, the higher one is used. The usage by other programs never decreases. Returns the day's updated usage.
    */
-  reconcile(account: string, day: string, told: { reported: number; allowance: number | undefined }): Promise<DayUse> {
-    const { reported, allowance } = told;
+  reconcile(
+    account: string,
+    day: string,
+    report: { reported: number; allowance: number | undefined },
+  ): Promise<DayUse> {
+    const { reported, allowance } = report;
     return inTransaction(this.context, async (inside) => {
       const quota = new Quota(inside);
       const { used, others } = await quota.use(account, day);

@@ -2,7 +2,7 @@ import { chunksOf } from '../engine/chunks.ts';
 import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import type { ThrottledJobRow } from '../tables.ts';
 
-export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
+export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'message' | 'until'>;
 
 /** Maximum number of past throttles that are kept as history. */
 const maxKept = 5_000;
@@ -26,10 +26,10 @@ export class ThrottledJobs extends Repository {
       }
       const fresh = stretches.filter((one) => !kept.has(words(one)));
       for (const some of chunksOf(fresh)) {
-        const rows = some.map(({ job, every, says, until }) => ({
+        const rows = some.map(({ job, every, message, until }) => ({
           job,
           every,
-          says,
+          message,
           until,
           since: now,
           ended_at: null,

@@ -26,10 +26,10 @@ interface AuditEntry {
 export class Audit extends Repository {
   async write({ by, former = null, latter = null, ...decision }: AuditEntry): Promise<void> {
     const at = Math.round(this.context.clock.now());
-    const said = { at, who: by.who, why: redact(by.why) };
+    const facts = { at, who: by.who, why: redact(by.why) };
     await this.context.db
       .insertInto('audit')
-      .values({ run: null, ...said, ...decision, former: former && redact(former), latter: latter && redact(latter) })
+      .values({ run: null, ...facts, ...decision, former: former && redact(former), latter: latter && redact(latter) })
       .execute();
   }
 

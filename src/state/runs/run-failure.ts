@@ -19,6 +19,6 @@ export function failureColumns(why: RunFailure | undefined): {
 } {
   if (why === undefined) return { code: null, message: null, next: null };
   const { code, message, seen, next } = why;
-  const said = seen === undefined || message.includes(seen) ? message : `${message} (${seen})`;
-  return { code, message: redact(said), next: next === undefined ? null : redact(next) };
+  const fullMessage = seen === undefined || message.includes(seen) ? message : `${message} (${seen})`;
+  return { code, message: redact(fullMessage), next: next === undefined ? null : redact(next) };
 }

@@ -92,12 +92,12 @@ interface Alike {
 function jobRunStatsOf(all: readonly Alike[]): JobRunStats {
   const settled = all.filter(({ state }) => state !== 'running' && state !== 'owed');
   const sent = settled.filter(({ requests }) => requests > 0);
-  const most = maxFactor * usualRequests([...sent, assumed]);
+  const maxRequests = maxFactor * medianRequests([...sent, assumed]);
   const without = (end: RunState): number =>
     runsIn(settled.filter(({ state, requests }) => state === end && requests === 0));
   return {
     sent: runsIn(sent),
-    requests: sent.reduce((sum, { requests, runs }) => sum + runs * Math.min(requests, most), 0),
+    requests: sent.reduce((sum, { requests, runs }) => sum + runs * Math.min(requests, maxRequests), 0),
     quiet: without('unchanged'),
     shared: without('refreshed'),
     lastAt: Math.max(0, ...all.filter(usesTurn).map(({ lastAt }) => lastAt)),
@@ -107,7 +107,7 @@ function jobRunStatsOf(all: readonly Alike[]): JobRunStats {
 const runsIn = (all: readonly Pick<Alike, 'runs'>[]): number => all.reduce((sum, { runs }) => sum + runs, 0);
 
 /** The lower median. */
-function usualRequests(sent: readonly Pick<Alike, 'requests' | 'runs'>[]): number {
+function medianRequests(sent: readonly Pick<Alike, 'requests' | 'runs'>[]): number {
   let left = runsIn(sent) / 2;
   for (const { requests, runs } of sent.toSorted((a, b) => a.requests - b.requests)) {
     left -= runs;

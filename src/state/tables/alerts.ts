@@ -10,7 +10,7 @@ export interface AlertsTable {
   cause: string;
   level: number;
   /** The highest level that has been reported; 0 if none has. */
-  told: number;
+  reported_level: number;
   /** When the condition began, as far as Sluice knows. */
   since: number;
   /** When the condition was first noticed. */
@@ -27,7 +27,7 @@ export interface AlertsTable {
 
 export interface AlertGroupsTable {
   group_key: string;
-  told_at: number;
+  reported_at: number;
   /** Number of reports about the group since its last calm period. */
   step: number;
   /** 1 if one of these reports, other than the first, was about a new alert; otherwise 0. */

@@ -58,7 +58,7 @@ export interface ThrottledJobsTable {
   /** Only every n-th firing runs. 0 means that no firing runs. */
   every: number;
   /** One sentence for people. */
-  says: string;
+  message: string;
   since: number;
   until: number;
   /** When the throttle was ended early. If null, it's in effect until `until`. */

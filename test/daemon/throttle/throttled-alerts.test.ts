@@ -37,7 +37,7 @@ async function setUp(requestsPerDay = 1000) {
     clock.advance(at - clock.now());
     return (await staleness.find(await ground())).length > 0;
   };
-  const throttle = (every: number) => store.throttledJobs.replace([{ job: 'orders', every, says: '', until: turn }]);
+  const throttle = (every: number) => store.throttledJobs.replace([{ job: 'orders', every, message: '', until: turn }]);
   return { clock, store, ground, isStaleAt, throttle };
 }
 

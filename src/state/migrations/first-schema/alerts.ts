@@ -9,7 +9,7 @@ export async function createAlertTables(schema: SchemaModule): Promise<void> {
     .addColumn('group_key', 'text', (column) => column.notNull())
     .addColumn('cause', 'text', (column) => column.notNull())
     .addColumn('level', 'integer', (column) => column.notNull())
-    .addColumn('told', 'integer', (column) => column.notNull())
+    .addColumn('reported_level', 'integer', (column) => column.notNull())
     .addColumn('since', 'bigint', (column) => column.notNull())
     .addColumn('opened_at', 'bigint', (column) => column.notNull())
     .addColumn('changed_at', 'bigint', (column) => column.notNull())
@@ -23,7 +23,7 @@ export async function createAlertTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('alert_groups')
     .addColumn('group_key', 'text', (column) => column.primaryKey())
-    .addColumn('told_at', 'bigint', (column) => column.notNull())
+    .addColumn('reported_at', 'bigint', (column) => column.notNull())
     .addColumn('step', 'integer', (column) => column.notNull())
     .addColumn('recurred', 'integer', (column) => column.notNull())
     .execute();

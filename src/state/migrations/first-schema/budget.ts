@@ -48,7 +48,7 @@ export async function createBudgetTables(schema: SchemaModule): Promise<void> {
     .addColumn('sequence', 'integer', (column) => column.primaryKey().autoIncrement())
     .addColumn('job', 'text', (column) => column.notNull())
     .addColumn('every', 'integer', (column) => column.notNull())
-    .addColumn('says', 'text', (column) => column.notNull())
+    .addColumn('message', 'text', (column) => column.notNull())
     .addColumn('since', 'bigint', (column) => column.notNull())
     .addColumn('until', 'bigint', (column) => column.notNull())
     .addColumn('ended_at', 'bigint')
