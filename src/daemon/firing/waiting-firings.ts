@@ -6,11 +6,12 @@ const checkEveryMs = 10_000;
 
 /**
  * A waiting firing and the condition that it waits for. `check` resolves to the function that fires the firing, or to
- * undefined if the firing must keep waiting.
+ * undefined if the firing must keep waiting. All checks of one poll get the same object, under which they can share what
+ * they look up.
  */
 interface Waiting {
   readonly firing: Firing;
-  readonly check: () => Promise<(() => void) | undefined>;
+  readonly check: (poll: object) => Promise<(() => void) | undefined>;
 }
 
 interface WaitingFiringsOptions {
@@ -59,9 +60,10 @@ export class WaitingFirings {
   /** Fires the firings whose checks succeed. Returns the errors that checks threw. */
   async #fireReady(): Promise<unknown[]> {
     const errors: unknown[] = [];
+    const poll = {};
     for (const [key, waiting] of [...this.#waiting]) {
       if (this.#options.stop.aborted) break;
-      const fire = await waiting.check().catch((error: unknown) => void errors.push(error));
+      const fire = await waiting.check(poll).catch((error: unknown) => void errors.push(error));
       // Another firing may have replaced this one while the check was running.
       if (fire === undefined || this.#waiting.get(key) !== waiting) continue;
       this.#waiting.delete(key);

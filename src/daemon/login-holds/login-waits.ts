@@ -1,5 +1,6 @@
 import type { Source } from '../../config/config.ts';
 import type { Problem } from '../../lib/problem.ts';
+import type { LoginHoldRow } from '../../state/tables.ts';
 import { type Firing, newRunOf } from '../firing/firing.ts';
 import type { WaitingFirings } from '../firing/waiting-firings.ts';
 import { type LoginBreaker, nameOf } from './login-breaker.ts';
@@ -24,6 +25,10 @@ export class LoginWaits {
   readonly #options: LoginWaitsOptions;
   /** Accounts with a login attempt in progress, each with the firing that is making the attempt. */
   readonly #trying = new Map<string, Firing>();
+  /** The holds that the current poll has found. All firings that read a source share one lookup. */
+  #found: { readonly poll?: object; readonly holds: Map<Source, Promise<LoginHoldRow | undefined>> } = {
+    holds: new Map(),
+  };
 
   constructor(options: LoginWaitsOptions) {
     this.#options = options;
@@ -33,17 +38,25 @@ export class LoginWaits {
   defer(firing: Firing, problem: Problem | undefined): boolean {
     if (this.#options.stop.aborted || !isToWait(firing, problem)) return false;
     const next = newRunOf(firing);
-    this.#options.waiting.add(next, () => this.#check(next));
+    this.#options.waiting.add(next, (poll) => this.#check(next, poll));
     return true;
   }
 
-  async #check(firing: Firing): Promise<(() => void) | undefined> {
+  async #check(firing: Firing, poll: object): Promise<(() => void) | undefined> {
     const { gate, sourceOf, fire } = this.#options;
     const source = sourceOf(firing.job.name);
-    const hold = source === undefined ? undefined : await gate.find(source);
+    const hold = source === undefined ? undefined : await this.#holdOn(source, poll);
     if (hold === undefined) return () => fire(firing);
     const login = nameOf(hold);
     return gate.isDue(hold) && !this.#trying.has(login) ? () => this.#try(firing, login) : undefined;
+  }
+
+  #holdOn(source: Source, poll: object): Promise<LoginHoldRow | undefined> {
+    if (this.#found.poll !== poll) this.#found = { poll, holds: new Map() };
+    const { holds } = this.#found;
+    const hold = holds.get(source) ?? this.#options.gate.find(source);
+    holds.set(source, hold);
+    return hold;
   }
 
   /** Runs one of the firings that are waiting for the account. */

@@ -42,6 +42,31 @@ it("a firing that is replaced during its login lookup doesn't start, and another
   await expect.poll(() => fired).toEqual(['refunds 3']);
 });
 
+it('firings that wait for the login of one source share one lookup per poll', async () => {
+  const lookups: string[] = [];
+  const [mine, other] = [{ name: 'mine' }, { name: 'other' }] as Source[];
+  const gate = {
+    find: async ({ name }: Source) => {
+      lookups.push(name);
+      return lookups.length > 4 ? undefined : hold;
+    },
+    isDue: () => false,
+  } as unknown as LoginBreaker;
+  const fired: string[] = [];
+  const { signal: stop } = new AbortController();
+  const waiting = new WaitingFirings({ clock, stop, failed: (error) => fired.push(String(error)) });
+  const waits = new LoginWaits({
+    ...{ gate, waiting, stop },
+    fire: ({ job }) => fired.push(job.name),
+    sourceOf: (job) => (job === 'refunds' ? other : mine),
+  });
+  const jobs = ['orders', 'items', 'refunds', 'customers'];
+  for (const job of jobs) waits.defer(firingOf(job, 1), problem);
+  await expect.poll(() => fired).toHaveLength(jobs.length);
+  expect(fired.toSorted()).toEqual(jobs.toSorted());
+  expect(lookups).toEqual(['mine', 'other', 'mine', 'other', 'mine', 'other']);
+});
+
 it("a failed check doesn't delay other firings, and is repeated", async () => {
   const fired: string[] = [];
   const failed: unknown[] = [];

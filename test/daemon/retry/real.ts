@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import type { Config, Job } from '../../../src/config/config.ts';
+import type { Config, Job, Source } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { VirtualClock } from '../../../src/lib/virtual-clock.ts';
 import type { Batch } from '../../../src/sdk/batch.ts';
@@ -43,13 +43,14 @@ export async function readReal(
       },
     });
   };
+  const sources = new Map<Source, Source>();
   const onClock = (one: Job): Job => {
     const { extract } = one;
     if (extract === undefined) return one;
-    return {
-      ...one,
-      extract: { ...extract, source: { ...extract.source, connector: reading(extract.source.connector) } },
-    };
+    const known = extract.source;
+    const own = sources.get(known) ?? { ...known, connector: reading(known.connector) };
+    sources.set(known, own);
+    return { ...one, extract: { ...extract, source: own } };
   };
   return { config: { ...config!, jobs: new Map([...config!.jobs].map(([name, one]) => [name, onClock(one)])) }, asked };
 }
