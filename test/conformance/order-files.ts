@@ -6,7 +6,7 @@ const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 const line = (cells: readonly string[]) => `${cells.map(quoted).join(',')}\n`;
 
 /** Rows of `many.csv`. */
-export const manyRows = 20_000;
+export const manyRows = 14_000;
 
 /** What connectors that read files must return for `orders.csv`. */
 export const orders = {

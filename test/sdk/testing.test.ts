@@ -228,7 +228,7 @@ describe('the standard suite', () => {
   it('rejects a test world with too little data for the checks', async () => {
     const poor = worldWith({ many: { query: { table: 'few' }, rows: 3 }, refused: [] });
     const failures = (await failuresOf(connectorKit(shelfWith(), poor))).join('\n');
-    expect(failures).toContain('the check needs at least 24000000');
+    expect(failures).toContain('the check needs at least 16000000');
     expect(failures).toContain('the world defines no invalid options');
   });
 

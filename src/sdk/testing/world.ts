@@ -54,7 +54,7 @@ export interface TestSource {
    * the supported ones, in the same order.
    */
   readonly hostile?: OptionChanges & { readonly names?: readonly string[]; readonly values?: readonly string[] };
-  /** Reads at least 24 MB of cells. The source must not keep unsent data in this process's memory. */
+  /** Reads at least 16 MB of cells. The source must not keep unsent data in this process's memory. */
   readonly many?: OptionChanges & { readonly rows: number };
   /** Required for each connector that declares `resumes`. */
   readonly resume?: Resume;

@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [120, 100];
+const [pages, perPage] = [66, 100];
 
 const entry = (n: number) => ({ type: 'file', id: String(n), name: `${n}.csv`, size: n, sha1: 'f'.repeat(40) });
 const row = (n: number) => [

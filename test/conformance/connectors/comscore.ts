@@ -1,7 +1,7 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked, Reply } from '../../connectors/doubles/vendor.ts';
 
-const [periods, perPeriod] = [50, 100];
+const [periods, perPeriod] = [28, 100];
 const note = 'media '.repeat(1000);
 
 const soap = (action: string, inside: string): Reply => ({

@@ -10,7 +10,7 @@ import { startMariadb } from '../../servers/mariadb.ts';
 import { startPostgres } from '../../servers/postgres.ts';
 import type { TestServer } from '../../servers/server.ts';
 
-const rows = 20_000;
+const rows = 14_000;
 const table = 'create table orders (id integer primary key, customer varchar(40), amount decimal(12,2), day date)';
 const content = "insert into orders values (1, 'Ann', 1.50, '2026-01-31'), (2, null, null, null)";
 /** Between incremental reads, this table gets new rows, both at the watermark and before it. */

@@ -1,7 +1,7 @@
 import { ownNames, serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [60, 200];
+const [pages, perPage] = [41, 200];
 
 const entry = (id: number) => ({
   '.tag': 'file',

@@ -1,7 +1,7 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [20, 150];
+const [pages, perPage] = [13, 150];
 
 const record = (n: number, name: string) => ({
   account_id: '11',

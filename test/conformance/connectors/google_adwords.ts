@@ -1,7 +1,7 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [50, 400];
+const [pages, perPage] = [34, 400];
 
 const day = (n: number) => ({
   segments: { date: `2026-01-0${n}` },

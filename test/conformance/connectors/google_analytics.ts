@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [40, 500];
+const [pages, perPage] = [27, 500];
 
 interface Named {
   readonly name: string;

@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [40, 100];
+const [pages, perPage] = [27, 100];
 
 const time = (n: number) => new Date(Date.UTC(2026, 0, 5, 10, 0, n)).toISOString();
 const file = (n: number) => ({

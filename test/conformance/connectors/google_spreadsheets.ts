@@ -3,7 +3,7 @@ import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import { spreadsheet } from '../../connectors/doubles/spreadsheet.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const manyRows = 10_000;
+const manyRows = 5_500;
 const few = [
   ['Day', 'Paid', 'Shop'],
   ['2026-01-05', 12.5, 'Böð'],

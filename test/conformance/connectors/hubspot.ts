@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { type CrmObject, owners, properties, searched } from '../../connectors/doubles/hubspot.ts';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 
-const [many, perPage] = [3_000, 200];
+const [many, perPage] = [2_100, 200];
 
 const record = (id: number, more: Record<string, string> = {}): CrmObject => ({
   id: String(id),

@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [60, 100];
+const [pages, perPage] = [33, 100];
 const note = 'note '.repeat(1000);
 
 /** Records added after the first check. */

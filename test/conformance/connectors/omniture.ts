@@ -1,7 +1,7 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [11, 100];
+const [pages, perPage] = [8, 100];
 
 const row = (n: number, value: string, figures: number) => ({
   itemId: String(n),

@@ -2,7 +2,7 @@ import { api, described, kept, page, sinceOf } from '../../connectors/doubles/sa
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [20, 200];
+const [pages, perPage] = [13, 200];
 
 const changed = (id: number) => `2026-01-05T10:00:${String(id).padStart(2, '0')}.000+0000`;
 const record = (id: number) =>

@@ -3,7 +3,7 @@ import { ownNames, serviceWorld } from '../../connectors/doubles/service-world.t
 import { api, cost, listed, order, orderColumns, orderRow, shopGuard } from '../../connectors/doubles/shopify.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [20, 150];
+const [pages, perPage] = [14, 150];
 
 const changed = (id: number) => `2026-01-05T10:00:${String(id).padStart(2, '0')}Z`;
 const columns = orderColumns.map((text) => {

@@ -5,7 +5,7 @@ import { sendJson, TestServer } from '../../connectors/http-server.ts';
 import { freePort } from '../../servers/free-port.ts';
 
 const token = 'rest-token-81fa';
-const [pages, perPage] = [50, 400];
+const [pages, perPage] = [34, 400];
 
 const world: World = {
   async open() {

@@ -1,7 +1,7 @@
 import { ownNames, serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [12, 100];
+const [pages, perPage] = [7, 100];
 
 const survey = (n: number, title: string) => ({
   id: String(n),

@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [15, 100];
+const [pages, perPage] = [10, 100];
 
 const call = (n: number, name: string) => ({
   duration: n,

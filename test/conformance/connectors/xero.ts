@@ -1,7 +1,7 @@
 import { ownNames, serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [10, 100];
+const [pages, perPage] = [7, 100];
 const textColumns = ['organisation', 'id', 'type', 'status', 'account_id', 'account', 'contact', 'reference'];
 
 const transaction = (n: number, reference: string) => ({

@@ -8,7 +8,7 @@ const isWritable = (text: string) => [...text].every((c) => c >= ' ' && c !== '\
 const values = hostileValues.filter(isWritable);
 const names = hostileNames.filter(isWritable);
 
-const manyRows = 6_000;
+const manyRows = 3_400;
 const store = 'store '.repeat(800);
 const columns = ['Store:string', 'Sales:int'];
 

@@ -12,7 +12,7 @@ interface WorldInit {
   readonly columns: readonly Column[];
   readonly rows: CanonicalRows;
   readonly refused: NonNullable<TestSource['refused']>;
-  /** The routes generate pages on request, at least 24 MB of cells. */
+  /** The routes generate pages on request, at least 16 MB of cells. */
   readonly many?: NonNullable<TestSource['many']>;
   readonly hostile?: NonNullable<TestSource['hostile']>;
   readonly resume?: NonNullable<TestSource['resume']>;
