@@ -1,6 +1,7 @@
 import { boundOf, Moment, recordFaults, templateFault } from '#sdk';
 import { answerFaults } from './answers.ts';
 import { authFaults } from './auth.ts';
+import { forEachFaults } from './for-each-faults.ts';
 import { hmacFault } from './hmac-signer.ts';
 import { incrementalFaults } from './incremental-faults.ts';
 import type { OptionFault } from './option-fault.ts';
@@ -56,6 +57,7 @@ function queryFaults(query: RestQuery): OptionFault[] {
       query,
       [...templated, 'paths' as const, 'report' as const].map((option) => query[option]),
     ),
+    ...forEachFaults(query, queryFaults),
     ...answerFaults(query.answers),
     ...pathsFaults(query, new Set(outerNames(query))),
     ...reportOptionFaults(query),
@@ -78,8 +80,9 @@ function queryFaults(query: RestQuery): OptionFault[] {
 const templated = ['path', 'endpoint_url', 'parameters', 'body', 'form', 'paging'] as const;
 
 /** The names that a run sets before it requests a page. */
-function outerNames({ window, cursor }: RestQuery): string[] {
-  return [...(window === undefined ? [] : ['window']), ...(cursor === undefined ? [] : ['since', 'until'])];
+function outerNames({ window, cursor, for_each }: RestQuery): string[] {
+  const dates = [...(window === undefined ? [] : ['window']), ...(cursor === undefined ? [] : ['since', 'until'])];
+  return for_each === undefined ? dates : [...dates, 'parent'];
 }
 
 function reportOptionFaults(query: RestQuery): OptionFault[] {
@@ -102,7 +105,7 @@ function templateFaults(query: RestQuery): OptionFault[] {
       : [
           {
             option,
-            message: `${fault}; allowed names include page, window, now and today, and with cursor since and until`,
+            message: `${fault}; allowed names include page, window, now and today, with cursor since and until, and with for_each parent`,
           },
         ];
   });

@@ -15,6 +15,7 @@ import {
 } from '#sdk';
 import { discoverPath } from './discover.ts';
 import { optionFaults } from './faults.ts';
+import { parentsOf, requestsAtOnce, sampleOf } from './for-each.ts';
 import { IncrementalRead } from './incremental-read.ts';
 import { describedLogin } from './login-of.ts';
 import { query, source } from './options.ts';
@@ -84,22 +85,31 @@ const connector = defineConnector({
       watermark,
       preview,
       range,
+      isDryRun,
     } = context;
     const { cursor } = asked;
     const incremental =
       cursor === undefined
         ? undefined
         : new IncrementalRead({ query: { ...asked, cursor }, watermark, range, timezone });
-    const client = await clientOf(context);
+    const client = await clientOf(context, requestsAtOnce(asked));
     const { alive = () => undefined, attemptFacts } = context;
     const orders = new ReportOrders(attemptFacts?.texts);
     const run = { zone: timezone ?? 'UTC', logicalAt: logicalAt ?? attemptFacts?.since, alive };
     const asking = new RestClient({ source: given, client, login, logIn, signal, log, preview, ...run });
-    const spool = new PageSpool(scratch, { maxBytes: given.max_answer_bytes, signal });
+    const limits = { maxBytes: given.max_answer_bytes, signal };
+    const spool = new PageSpool(scratch, limits);
+    const ofParents = new PageSpool(scratch, { ...limits, name: 'parents.spool' });
     try {
-      const reading = { asking, client, spool, log, warn, alive, signal, orders, preview };
-      return await readPages({ ...reading, query: asked, watermark, incremental });
+      const reading = { asking, client, log, warn, alive, signal, orders, preview };
+      const fromStart = { watermark: undefined, incremental: undefined };
+      const all = await parentsOf(asked, (query) => readPages({ ...reading, query, spool: ofParents, ...fromStart }));
+      await ofParents.remove();
+      const { parents, isSample } = sampleOf(all, { isDryRun, preview, warn });
+      const table = await readPages({ ...reading, query: asked, spool, parents, watermark, incremental });
+      return { ...table, isSample };
     } finally {
+      await ofParents.close();
       await asking.end();
       await spool.close();
       await client.close();
@@ -118,13 +128,17 @@ function noPath(): Problem {
   });
 }
 
-async function clientOf({ source: given, folder, signal }: SourceContext<typeof source>): Promise<HttpClient> {
+async function clientOf(
+  { source: given, folder, signal }: SourceContext<typeof source>,
+  requestsAtOnce?: number,
+): Promise<HttpClient> {
   return openHttp({
     timeoutMs: given.timeout_seconds * 1000,
     answerMs: given.answer_seconds * 1000,
     ca: given.ca_file === undefined ? undefined : await readAuthority(resolve(folder, given.ca_file)),
     signal,
     otherOrigins: given.other_origins,
+    requestsAtOnce,
   });
 }
 

@@ -1,6 +1,7 @@
 import { type OptionValues, option, recordOptions } from '#sdk';
 import { answers } from './answers.ts';
 import { auth } from './auth.ts';
+import { forEachOptions } from './for-each-options.ts';
 import { incrementalOptions } from './incremental-options.ts';
 import { paging } from './paging-options.ts';
 import { pathsOptions } from './paths-options.ts';
@@ -84,6 +85,7 @@ export const source = {
 export const query = {
   path: option.text({ about: 'Path of the request, appended to the base URL.', example: '/orders?status=open' }),
   ...pathsOptions,
+  ...forEachOptions,
   endpoint_url: option.text({
     about: 'Full URL of the request; use it instead of `path`.',
     example: 'https://api.example.com/v2/orders',

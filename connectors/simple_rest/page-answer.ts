@@ -25,10 +25,14 @@ export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOption
   if (format === undefined && answer.status !== 204) throw unknownFormat(answer, contentType);
   if (format !== undefined && !['json', 'xml'].includes(format) && readsBody(query)) throw noJson(answer, contentType);
   const encoding = query.encoding ?? (charset !== undefined && isKnownEncoding(charset) ? charset : undefined);
-  const { header_columns, path_column } = query;
-  const factColumns = [...(path_column === undefined ? [] : [path_column]), ...Object.keys(header_columns)];
-  const own = { noRecords: query.null_records, factColumns };
+  const own = { noRecords: query.null_records, factColumns: factColumnsOf(query) };
   return { ...query, ...own, format: format ?? 'json', encoding };
+}
+
+/** The columns that precede those of the records: for the path, the parent and response headers. */
+export function factColumnsOf({ path_column, parent_columns, header_columns }: RestQuery): string[] {
+  const first = path_column === undefined ? [] : [path_column];
+  return [...first, ...Object.keys(parent_columns), ...Object.keys(header_columns)];
 }
 
 /** The columns that contain response headers. */

@@ -1,4 +1,5 @@
-import { type HttpResponse, httpProblem, Problem, shownUrl } from '#sdk';
+import { type HttpResponse, httpProblem, Problem, type Surveyed, shownUrl } from '#sdk';
+import type { RestQuery } from './options.ts';
 
 /** Error codes for a truncated document, and for a document in another format. */
 const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
@@ -46,8 +47,18 @@ export function laterPageProblem(error: unknown, number: number): unknown {
   });
 }
 
+/** The records must be a list on every page. Null or an error message isn't the same as a page without records. */
+export function shapeProblem(
+  { shape }: Surveyed,
+  { records = '', paging, null_records }: RestQuery,
+  url: URL,
+): Problem | undefined {
+  if (shape === 'null' && null_records === 'error') return noList(records, url, 'null');
+  return shape === 'single' && paging.kind !== 'none' ? noList(records, url, 'a single value') : undefined;
+}
+
 /** The problem if something other than a list is at the path of the records. */
-export function noList(records: string, url: URL, seen: string) {
+function noList(records: string, url: URL, seen: string) {
   const place = records === '' ? 'The response' : `The value at \`${records}\``;
   return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
     seen,

@@ -1,25 +1,15 @@
 import {
-  type ConnectorLog,
   checkPreviewMethod,
   type Extraction,
   type FirstPage,
-  type HttpClient,
   type HttpRequest,
   type HttpResponse,
   type NextPage,
   Pager,
-  type PageSpool,
   type Place,
-  type PreviewLimits,
   placeAmong,
-  type RecordOptions,
-  type RecordReader,
-  type ReportOrders,
-  type RunWarning,
   readTwice,
-  recordReader,
   type Scope,
-  type Surveyed,
   signOfMore,
   signPlaces,
   totalWarning,
@@ -28,38 +18,19 @@ import {
 import { ruleFor, ruleProblem } from './answers.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import { discarded, type Fetched, type FetchedPage, type PageContent } from './fetched-page.ts';
+import { childProblem, childQuery, parentFacts, requestsAtOnce } from './for-each.ts';
 import { headerValue } from './header-value.ts';
-import type { IncrementalRead } from './incremental-read.ts';
+import { inOrder, type MyTurn } from './in-order.ts';
 import { moreWarning, totalPlaces } from './more-pages.ts';
-import type { RestQuery } from './options.ts';
-import { factsOf, failPathsOf, failureMessage, refusePartOf, settingsOf, soapFailure } from './page-answer.ts';
-import { isPassing, laterPageProblem, noList, pageMissing, tooManyPages, unreadable } from './page-problems.ts';
-import { AskedBefore, laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
+import { factsOf, failPathsOf, failureMessage, refusePartOf } from './page-answer.ts';
+import { isPassing, laterPageProblem, pageMissing, shapeProblem, tooManyPages, unreadable } from './page-problems.ts';
+import { PageTable } from './page-table.ts';
+import type { PagesOptions } from './pages-options.ts';
+import { laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
 import { pathFact, withPathOf } from './paths.ts';
 import { methodsOf, withReport } from './report.ts';
-import type { RestClient } from './rest-client.ts';
 import { scopesOf } from './scopes.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
-
-interface PagesOptions {
-  readonly asking: RestClient;
-  readonly client: HttpClient;
-  readonly query: RestQuery;
-  readonly spool: PageSpool;
-  readonly log: ConnectorLog;
-  readonly warn: (warning: RunWarning) => void;
-  /** Called after each page. */
-  readonly alive: () => void;
-  /** The watermark of conditional requests. */
-  readonly watermark: string | undefined;
-  /** Set if the query has a `cursor`. */
-  readonly incremental: IncrementalRead | undefined;
-  readonly signal: AbortSignal;
-  /** Reports that were started, by this attempt or an earlier one. */
-  readonly orders: ReportOrders;
-  /** Set to request only the first page. */
-  readonly preview: PreviewLimits | undefined;
-}
 
 /**
  * Spools all pages of a query before it returns any rows, so that Sluice never sends an incomplete result. If the
@@ -69,7 +40,7 @@ export async function readPages(given: PagesOptions): Promise<Extraction> {
   const { spool, log, incremental, asking, preview, query } = given;
   for (const method of methodsOf(query)) checkPreviewMethod(preview, method);
   const scope = { ...asking.scope, ...incremental?.names(asking.scope) };
-  const init = { ...given, query: withPathOf(given.query) };
+  const init = { ...given, query: childQuery(withPathOf(given.query)) };
   const run = await readTwice(() => PageRun.read(init, scope), { forget: () => spool.clear(), log });
   return incremental === undefined ? run.extraction() : incremental.rows(() => run.extraction());
 }
@@ -78,20 +49,18 @@ class PageRun {
   hasChanged = false;
   problem: unknown;
   readonly #init: PagesOptions;
-  readonly #asked = new AskedBefore();
+  readonly #table: PageTable;
   readonly #failPaths: ReturnType<typeof failPathsOf>;
   readonly #places: readonly Place[];
-  readonly #warnings: RunWarning[] = [];
-  #reader: RecordReader | undefined;
   #before: FetchedPage | undefined;
   #number = 0;
   #isUnchanged = false;
-  #settings: RecordOptions | undefined;
   #validators: string | undefined;
   #firstPage: FirstPage | undefined;
 
-  constructor(init: PagesOptions) {
+  constructor(init: PagesOptions, table = new PageTable(init.query, init.warn)) {
     this.#init = init;
+    this.#table = table;
     const { query } = init;
     this.#failPaths = failPathsOf(query);
     const failPlaces = this.#failPaths.map((one) => (typeof one === 'string' ? one : one.path));
@@ -108,14 +77,42 @@ class PageRun {
   static async read(init: PagesOptions, scope: Scope): Promise<PageRun> {
     const run = new PageRun(init);
     try {
-      for (const one of scopesOf(init.query, scope)) {
-        await run.#readScope(one);
-        if (init.preview !== undefined) break;
-      }
+      await run.#readAll(scope);
     } catch (error) {
       run.problem = error;
     }
     return run;
+  }
+
+  /** Reads the pages of all parents, or of the query itself if it has no `for_each`. */
+  async #readAll(scope: Scope): Promise<void> {
+    const { parents, query, log } = this.#init;
+    if (parents === undefined) return this.#readScopes(scope);
+    let done = 0;
+    await inOrder(parents, requestsAtOnce(query), async (parent, myTurn) => {
+      await this.#readParent({ ...scope, parent }, myTurn);
+      if (++done % reportedParents === 0) log.info('parents read', { parents: done, of: parents.length });
+    });
+  }
+
+  async #readParent(scope: Scope, myTurn: MyTurn): Promise<void> {
+    const run = new PageRun({ ...this.#init, parents: undefined, myTurn }, this.#table);
+    try {
+      await run.#readScopes(scope);
+    } catch (error) {
+      throw run.#before === undefined ? childProblem(error) : error;
+    } finally {
+      this.#number += run.#number;
+      this.hasChanged ||= run.hasChanged;
+      this.#firstPage ??= run.#firstPage;
+    }
+  }
+
+  async #readScopes(scope: Scope): Promise<void> {
+    for (const one of scopesOf(this.#init.query, scope)) {
+      await this.#readScope(one);
+      if (this.#init.preview !== undefined) break;
+    }
   }
 
   async #readScope(scope: Scope): Promise<void> {
@@ -163,13 +160,7 @@ class PageRun {
       this.#before = page;
     }
     const warning = totalWarning({ code: 'REST', title }, pager);
-    if (warning !== undefined) this.#warnings.push(warning);
-  }
-
-  async #readerFor(answer: HttpResponse): Promise<RecordReader> {
-    const settings = { ...settingsOf(this.#init.query, answer), warn: this.#init.warn };
-    this.#settings = settings;
-    return recordReader(settings);
+    if (warning !== undefined) this.#table.warnings.push(warning);
   }
 
   #turnAfter({ answer }: FetchedPage, { records, valueAt, nearby }: PageContent, pager: Pager): NextPage | undefined {
@@ -184,7 +175,7 @@ class PageRun {
       const { headers } = answer;
       const ended = { valueAt, headers, records, kind: paging.kind, sign, isOnly: preview !== undefined };
       const warning = turn === undefined ? moreWarning(ended) : undefined;
-      if (warning !== undefined) this.#warnings.push(warning);
+      if (warning !== undefined) this.#table.warnings.push(warning);
       return turn;
     } finally {
       this.hasChanged ||= pager.hasChanged;
@@ -193,16 +184,12 @@ class PageRun {
 
   /** The table of all pages. */
   async extraction(): Promise<Extraction> {
-    const { query, warn } = this.#init;
-    for (const warning of this.#warnings) warn(warning);
     if (this.#isUnchanged) {
       const nothing = (async function* () {})();
       return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
     }
-    // If the window is empty, no request was sent, so there is no reader yet.
-    this.#reader ??= await recordReader({ ...query, format: query.format ?? 'json' });
-    const table = { ...this.#reader.extraction(), firstPage: this.#firstPage };
-    return query.conditional ? { ...table, watermark: () => this.#validators } : table;
+    const table = { ...(await this.#table.extraction()), firstPage: this.#firstPage };
+    return this.#init.query.conditional ? { ...table, watermark: () => this.#validators } : table;
   }
 
   /** A page and its values, which are parsed while a retry is still possible. */
@@ -227,7 +214,7 @@ class PageRun {
     const fetching = asking.fetch<Fetched>(
       async () => {
         request = await make();
-        if (!isChecked) this.#asked.check(request);
+        if (!isChecked) this.#table.asked.check(request);
         isChecked = true;
         return query.conditional ? conditioned(request, this.#init.watermark) : request;
       },
@@ -242,8 +229,10 @@ class PageRun {
         if (query.conditional) this.#validators = validatorsOf(request, answer);
         const page = { request, answer, spooled: await spool.add(answer.body) };
         if (answer.status === 304) return { kind: 'unchanged' };
+        // The rows of earlier parents come first.
+        await this.#init.myTurn?.();
         try {
-          this.#reader ??= await this.#readerFor(answer);
+          await this.#table.open(answer);
           return { kind: 'page', page, content: await this.#survey(page, scope) };
         } catch (error) {
           spool.takeBack(page.spooled);
@@ -257,7 +246,8 @@ class PageRun {
     });
   }
 
-  async #survey({ answer, spooled }: FetchedPage, scope: Scope): Promise<PageContent> {
+  async #survey(page: FetchedPage, scope: Scope): Promise<PageContent> {
+    const { answer, spooled } = page;
     const { query, log, preview } = this.#init;
     const isPaged = query.paging.kind !== 'none';
     // The search needs a pass over the data, so larger responses aren't searched. A page is never that large.
@@ -265,14 +255,11 @@ class PageRun {
     const totals = preview === undefined || signs.length === 0 ? [] : totalPlaces;
     const inBody = this.#places.flatMap(({ text, from }) => (from === 'header' ? [] : [text]));
     const ask = { count: isPaged || preview !== undefined, values: [...inBody, ...signs, ...totals] };
-    const input = { ...spooled.input, facts: { ...pathFact(query, scope), ...factsOf(query, answer) } };
-    // From the second page on, an empty csv body is a page without records.
-    const { format, encoding } = this.#settings!;
-    const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && format === 'csv');
-    const isMaybeFault = format === 'xml' && !isNothing && query.fail_when?.length !== 0;
-    const fault = isMaybeFault ? await soapFailure(spooled, encoding, answer.url) : undefined;
-    if (fault !== undefined) throw fault;
-    const found: Surveyed = isNothing ? nothing : await this.#reader!.survey(input, ask);
+    const input = {
+      ...spooled.input,
+      facts: { ...pathFact(query, scope), ...parentFacts(query, scope.parent), ...factsOf(query, answer) },
+    };
+    const found = await this.#table.survey(page, { input, ask, number: this.#number });
     const { records = 0, values } = found;
     log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
     const inHeaders = new Map(
@@ -280,16 +267,9 @@ class PageRun {
     );
     const valueAt = (place: string) => (inHeaders.has(place) ? inHeaders.get(place) : values.get(place));
     const failure = failureMessage(this.#failPaths, valueAt, answer.url) ?? found.refused;
-    if (failure !== undefined) throw failure;
-    this.#refuseShape(found, answer.url);
+    const problem = failure ?? shapeProblem(found, query, answer.url);
+    if (problem !== undefined) throw problem;
     return { records, valueAt, nearby: found.nearby };
-  }
-
-  /** The records must be a list on every page. Null or an error message isn't the same as a page without records. */
-  #refuseShape({ shape }: Surveyed, url: URL): void {
-    const { records = '', paging, null_records } = this.#init.query;
-    if (shape === 'null' && null_records === 'error') throw noList(records, url, 'null');
-    if (shape === 'single' && paging.kind !== 'none') throw noList(records, url, 'a single value');
   }
 }
 
@@ -298,4 +278,5 @@ const title = 'The server';
 
 const maxPageBytes = 8 * 1024 * 1024;
 
-const nothing: Surveyed = { records: 0, values: new Map() };
+/** Progress is logged after each of this many parents. */
+const reportedParents = 100;

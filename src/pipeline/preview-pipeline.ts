@@ -8,6 +8,7 @@ import type { Column } from '../sdk/column.ts';
 import type { KeptRowsOptions } from './merged-source.ts';
 import { progressReporter } from './progress.ts';
 import type { PipelineOptions } from './run-pipeline.ts';
+import type { SourceEnd } from './source.ts';
 import { type StreamRowsOptions, streamRows } from './stream-rows.ts';
 
 export type PreviewOptions = Omit<PipelineOptions, 'spool'> & {
@@ -26,6 +27,8 @@ export interface Preview {
   /** The first rows as canonical text; null for absent values. */
   readonly firstRows: readonly (readonly (string | null)[])[];
   readonly rows: number;
+  /** Set if the source was read to its end. */
+  readonly ending?: SourceEnd;
   readonly rowsRead: number;
   readonly bytes: number;
   /** The payload's hash, which shows whether the payload is unchanged, without sending it. */

@@ -44,6 +44,7 @@ export interface SourceReaderOptions {
   readonly watermark?: string;
   /** The run's attempt facts, if it may have more than one attempt. */
   readonly attemptFacts?: AttemptFacts;
+  readonly isDryRun?: boolean;
   /** A range to read instead of new rows. */
   readonly range?: Range;
   /** Set to read only the first page. */
@@ -70,6 +71,8 @@ export interface SourceEnd {
   readonly watermark: string | undefined;
   /** Whether the source reports no changes since the given watermark. */
   readonly unchanged: boolean;
+  /** Whether the rows are only a part of those that a run would return. */
+  readonly isSample: boolean;
 }
 
 /**
@@ -154,7 +157,7 @@ export class SourceReader {
     try {
       const extraction = this.#extraction;
       const unchanged = this.#options.watermark !== undefined && (extraction?.unchanged?.() ?? false);
-      return { watermark: extraction?.watermark?.(), unchanged };
+      return { watermark: extraction?.watermark?.(), unchanged, isSample: extraction?.isSample ?? false };
     } catch (thrown) {
       throw this.#blamed(thrown);
     }
@@ -196,7 +199,7 @@ export class SourceReader {
 
   #start(): Promise<Extraction> {
     const { extract, folder, scratch, log, login, guard } = this.#options;
-    const { logicalAt, watermark, range, attemptFacts, preview } = this.#options;
+    const { logicalAt, watermark, range, attemptFacts, preview, isDryRun } = this.#options;
     const { connector, options } = extract.source;
     const alive = () => this.#stallTimer.refresh();
     const warn = (warning: RunWarning) => this.#warn(warning);
@@ -210,6 +213,7 @@ export class SourceReader {
       range,
       attemptFacts,
       preview,
+      isDryRun,
     };
     const open = (logIn: LogInContext) =>
       Promise.try(() =>

@@ -109,6 +109,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * for connectors with {@link Connector.rangesBy}. May be set together with the watermark.
    */
   readonly range?: Range;
+  /**
+   * True for a dry run, which only shows the rows. A connector that repeats its query many times may then do so only a
+   * few times, and sets {@link Extraction.isSample}.
+   */
+  readonly isDryRun?: boolean;
   /** Memory shared by the run's attempts. Absent if there is only one attempt. */
   readonly attemptFacts?: AttemptFacts;
   /**
@@ -187,6 +192,8 @@ export interface Extraction {
   readonly unchanged?: () => boolean;
   /** For a preview, if the connector reads pages. */
   readonly firstPage?: FirstPage;
+  /** True if the rows are only a part of those that a run would return. Allowed only in a dry run. */
+  readonly isSample?: boolean;
   /**
    * Returns why rows may be duplicated, or undefined if they can't be. If rows may be duplicated, jobs that append rows
    * must not continue. Called once, after the last batch.

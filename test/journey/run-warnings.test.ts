@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Home } from './home.ts';
@@ -24,6 +24,22 @@ export default defineConnector({
   },
 });
 `;
+/** A connector that returns only a part of its rows in a dry run. */
+const sampler = `import { batchOf, defineConnector } from 'sluice/sdk';
+const columns = [{ name: 'a', type: 'integer' }];
+export default defineConnector({
+  id: 'sampler',
+  title: 'Sampler',
+  summary: 'Samples.',
+  source: {},
+  query: {},
+  check: async () => 'fine',
+  extract: async ({ isDryRun = false }) => {
+    const rows = isDryRun ? [[1]] : [[1], [2]];
+    return { columns, batches: (async function* () { yield batchOf(columns, rows); })(), isSample: isDryRun };
+  },
+});
+`;
 const cut = {
   code: 'WARNER_CUT',
   message: 'The server cut 2 values',
@@ -41,16 +57,27 @@ describe("a source's warning", () => {
     home = await world.home(scope);
     await mkdir(join(home.folder, 'connectors'));
     await writeFile(join(home.folder, 'connectors/warner.mts'), warner);
+    await writeFile(join(home.folder, 'connectors/sampler.mts'), sampler);
     const job = { source: 'shop', format: 'csv' };
     await home.config({
       connectors: './connectors',
       destinations: { main: { url: world.url, api_key: adminKey } },
-      sources: { shop: { connector: 'warner', key: 'swordfish-4711' } },
+      sources: { shop: { connector: 'warner', key: 'swordfish-4711' }, parts: { connector: 'sampler' } },
       jobs: {
         orders: { ...job, target: world.instances.csv },
+        sampled: { ...job, source: 'parts', target: world.instances.xml },
         broken: { ...job, query: { fail: true }, target: world.instances.json },
       },
     });
+  });
+
+  it('is not the only sign that a dry run read a sample', async () => {
+    const { stdout } = await home.sluice(['sync', 'sampled', '--dry-run']);
+    expect(stdout).toContain('would read more rows than this dry run');
+    expect(stdout).not.toContain('would send');
+    const file = join(home.folder, 'all.csv');
+    await home.sluice(['sync', 'sampled', '--to', file]);
+    expect(await readFile(file, 'utf8')).toBe('a\n1\n2\n');
   });
 
   it('is shown once by a sync, which still delivers', async () => {

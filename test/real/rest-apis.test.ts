@@ -79,6 +79,27 @@ else
         expect(past.ids).toEqual(count(30, 39));
       });
 
+      it('a query is repeated for each record of another path', async () => {
+        const next = { kind: 'next_link', path: 'next' };
+        const items = { path: '/drf/items/', records: 'results', paging: next };
+        const parts = {
+          path: '/drf/items/{{ parent.id }}/parts/',
+          parent_columns: { id: 'id', big: 'big' },
+          records: 'results',
+          paging: next,
+        };
+        const { rows: found } = await extract({ ...parts, for_each: { ...items, missing: 'skip' } }, { url: api!.url });
+        const expected = all
+          .slice(0, -1)
+          .flatMap(({ id, big }) =>
+            Array.from({ length: (id % 3) * 6 }, (_, part) => [String(id), String(big), String(id), String(part)]),
+          );
+        expect(found).toEqual(expected);
+        expect(await failure({ ...parts, for_each: items }, { url: api!.url })).toMatchObject({
+          code: 'REST_NOT_FOUND',
+        });
+      });
+
       it('counts in a JSON header end paging', async () => {
         for (const paging of [
           { kind: 'page', pages: 'header(X-Pagination).total_pages' },

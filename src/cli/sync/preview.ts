@@ -179,8 +179,16 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
     const address = await addressIn(store, job);
     const place = await checkpointOf(job, { store, address });
     const kept = payloadPath === undefined ? {} : { payloadPath };
-    const preview = await previewPipeline({ ...given, ...place, ...onBatch, ...kept, rows: rowsShown });
+    const preview = await previewPipeline({
+      ...{ ...given, ...place, ...onBatch, ...kept },
+      rows: rowsShown,
+      isDryRun: payloadPath === undefined,
+    });
     if (isForFile) return { job: job.name, target, preview, would: '', ...warned(warnings) };
+    if (preview.ending?.isSample === true) {
+      const would = 'would read more rows than this dry run, which read only a sample';
+      return { job: job.name, target, preview, would, ...warned(warnings) };
+    }
     const candidate = { job, payload: { ...preview, asOf }, watch };
     const verdict = await whatItWouldDo(candidate, { store, address });
     return { job: job.name, target, preview, ...verdict, ...warned(warnings) };

@@ -247,6 +247,13 @@ export const otherLines: readonly OtherLine[] = [
     description: 'Connector `simple_rest`.',
   },
   {
+    line: 'parents read',
+    level: 'info',
+    facts: ['job', 'run', 'parents', 'of'],
+    description:
+      'Connector `simple_rest`: the records of `parents` of all `of` parents have been read. Logged after each 100 parents.',
+  },
+  {
     line: 'access to this partition denied; skipping it',
     level: 'warn',
     facts: ['job', 'run', 'because'],

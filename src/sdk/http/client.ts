@@ -23,6 +23,8 @@ export interface HttpClientOptions {
    * are unpredictable.
    */
   readonly otherOrigins: readonly string[] | 'any';
+  /** Number of requests that the caller sends at once. Default: 2. */
+  readonly requestsAtOnce?: number | undefined;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -46,7 +48,7 @@ export class HttpClient {
     this.#init = init;
     this.#agent = new Agent({
       allowH2: false,
-      connections: 2,
+      connections: Math.max(2, init.requestsAtOnce ?? 2),
       headersTimeout: init.timeoutMs,
       bodyTimeout: init.timeoutMs,
       connect: {

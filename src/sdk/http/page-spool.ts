@@ -10,6 +10,8 @@ import { httpProblem } from './problems.ts';
 export interface SpooledPage {
   readonly bytes: number;
   readonly sha256: string;
+  /** Position after the page in the spool. */
+  readonly end: number;
   readonly input: RecordInput;
 }
 
@@ -29,6 +31,7 @@ export class PageSpool {
   #file: FileHandle | undefined;
   #end = 0;
   #pages = 0;
+  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string, { maxBytes, signal, name = 'answers.spool' }: PageSpoolOptions) {
     this.#path = join(folder, name);
@@ -36,8 +39,17 @@ export class PageSpool {
     this.#signal = signal;
   }
 
-  /** Writes a complete page. If writing fails partway, the next page overwrites the incomplete one. */
-  async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
+  /**
+   * Writes a complete page. If writing fails partway, the next page overwrites the incomplete one. Pages that are added
+   * at the same time are written one after another.
+   */
+  add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
+    const writing = this.#writing.then(() => this.#write(body));
+    this.#writing = writing.catch(() => undefined);
+    return writing;
+  }
+
+  async #write(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
     const start = this.#end;
     const hash = createHash('sha256');
     this.#file ??= await openScratchFile(this.#path);
@@ -54,12 +66,12 @@ export class PageSpool {
     this.#end = at;
     this.#pages += 1;
     const input = { name: `page ${this.#pages} of the response`, open: () => this.#read(start, at) };
-    return { bytes: at - start, sha256: hash.digest('hex'), input };
+    return { bytes: at - start, sha256: hash.digest('hex'), end: at, input };
   }
 
-  /** Drops the last page, so that the next one overwrites it. */
-  takeBack({ bytes }: SpooledPage): void {
-    this.#end -= bytes;
+  /** Drops a page. If it's the last one, the next one overwrites it. */
+  takeBack({ bytes, end }: SpooledPage): void {
+    if (end === this.#end) this.#end -= bytes;
     this.#pages -= 1;
   }
 

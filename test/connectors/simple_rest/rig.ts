@@ -21,6 +21,7 @@ interface Run {
   readonly logicalAt?: number;
   readonly login?: TestLogin;
   readonly preview?: PreviewLimits;
+  readonly isDryRun?: boolean;
 }
 
 /** A server and an empty folder for each test in the calling file, and the connector between them. */
@@ -43,11 +44,12 @@ export function restBench() {
     const scratch = await mkdtemp(join(folder, 'scratch-'));
     const options = { source: { url: server.url, ...source }, query, folder, scratch };
     const context = { ...contextOf(rest, options), warn, ...run };
-    const { columns, batches, watermark, unchanged, comesAgain, covers, firstPage } = await rest.extract(context);
+    const { columns, batches, watermark, unchanged, comesAgain, covers, firstPage, isSample } =
+      await rest.extract(context);
     const rows: (string | null)[][] = [];
     for await (const batch of batches) rows.push(...batchText(batch));
     const ended = { watermark: watermark?.(), unchanged: unchanged?.() ?? false, comesAgain: comesAgain?.() };
-    return { columns, rows, ...ended, covers, warnings, scratch, firstPage };
+    return { columns, rows, ...ended, covers, warnings, scratch, firstPage, isSample };
   }
 
   const failure = (query: Options, source: Options = {}, run: Run = {}): Promise<Problem> =>

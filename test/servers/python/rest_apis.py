@@ -8,6 +8,7 @@ import django
 import flask_smorest
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.http import Http404
 from django.urls import path
 from flask import Flask, request
 from flask.views import MethodView
@@ -63,7 +64,21 @@ class Changes(Items):
         ]
 
 
-urlpatterns = [path("drf/items/", Items.as_view()), path("drf/changes/", Changes.as_view())]
+class Parts(Items):
+    """0, 6 or 12 parts of an item. The last item has no such page."""
+
+    def get_queryset(self):
+        item = self.kwargs["item"]
+        if item == 47:
+            raise Http404
+        return [{"item": item, "part": part} for part in range(item % 3 * 6)]
+
+
+urlpatterns = [
+    path("drf/items/", Items.as_view()),
+    path("drf/items/<int:item>/parts/", Parts.as_view()),
+    path("drf/changes/", Changes.as_view()),
+]
 
 smorest = Flask(__name__)
 smorest.config.update(API_TITLE="rows", API_VERSION="1", OPENAPI_VERSION="3.0.2")

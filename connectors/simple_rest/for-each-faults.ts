@@ -1,0 +1,58 @@
+import { Problem } from '#sdk';
+import { listedParents, namesInRequests, parentQuery } from './for-each.ts';
+import type { ForEach } from './for-each-options.ts';
+import type { OptionFault } from './option-fault.ts';
+import type { RestQuery } from './options.ts';
+
+/**
+ * Errors in `for_each` and `parent_columns`.
+ * @param faultsOf checks the query that returns the parents.
+ */
+export function forEachFaults(query: RestQuery, faultsOf: (query: RestQuery) => OptionFault[]): OptionFault[] {
+  const { for_each: given, parent_columns, path_column, header_columns } = query;
+  const columns = Object.keys(parent_columns);
+  if (given === undefined) {
+    return columns.length === 0 ? [] : [{ option: 'parent_columns', message: 'requires `for_each`' }];
+  }
+  const message = combinationFault(query) ?? sourceFault(given, query, faultsOf);
+  if (message !== undefined) return [{ option: 'for_each', message }];
+  const twice = columns.find((column) => column === path_column || Object.hasOwn(header_columns, column));
+  if (twice === undefined) return [];
+  return [{ option: 'parent_columns', message: `has the name of another added column: ${twice}` }];
+}
+
+/** Why the query can't be repeated. */
+function combinationFault(query: RestQuery): string | undefined {
+  const { paths, report, conditional, cursor } = query;
+  const other = Object.entries({ paths, report, conditional }).find(
+    ([, value]) => value !== undefined && value !== false,
+  );
+  if (other !== undefined) return `cannot be combined with \`${other[0]}\``;
+  if (cursor !== undefined)
+    return 'cannot be combined with `cursor`, because older records of new parents would be missed';
+  if (namesInRequests(query).length === 0) return 'is not used: put `{{ parent.id }}` into the request';
+  return undefined;
+}
+
+function sourceFault(
+  given: ForEach,
+  query: RestQuery,
+  faultsOf: (query: RestQuery) => OptionFault[],
+): string | undefined {
+  const { values, path, missing, concurrency, max_parents, ...request } = given;
+  if (values === undefined) {
+    if (path === undefined) return 'requires `path` or `values`';
+    if (/^https?:\/\//i.test(path)) return `cannot have a full URL as \`path\`: ${path}`;
+    const fault = faultsOf(parentQuery(given))[0];
+    return fault === undefined ? undefined : `\`${fault.option}\` ${fault.message}`;
+  }
+  const other = Object.keys({ ...(path === undefined ? {} : { path }), ...request })[0];
+  if (other !== undefined) return `cannot have both \`values\` and \`${other}\``;
+  try {
+    listedParents(values, query);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return `has an error: ${error.message}`;
+    throw error;
+  }
+}

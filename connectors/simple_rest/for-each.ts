@@ -1,0 +1,178 @@
+import {
+  cellText,
+  type Extraction,
+  httpProblem,
+  type PreviewLimits,
+  Problem,
+  parseExact,
+  type RunWarning,
+  storedRow,
+  textOf,
+  valueAt,
+  withDefaults,
+} from '#sdk';
+import { defaultConcurrency, defaultMaxParents, type ForEach } from './for-each-options.ts';
+import { query as queryOptions, type RestQuery } from './options.ts';
+
+/** The values of a parent that the query uses. */
+export type Parent = Readonly<Record<string, unknown>>;
+
+/** The names in `{{ parent.NAME }}` in the requests of a query. */
+export function namesInRequests({ path, endpoint_url, parameters, body, form, paging }: RestQuery): string[] {
+  const requests = JSON.stringify([path, endpoint_url, parameters, body, form, paging]);
+  return [...new Set([...requests.matchAll(/\{\{[^}]*?\bparent\.([\w$@.]*[\w$@])/g)].map(([, name]) => name!))];
+}
+
+/** The query that returns the parents. */
+export function parentQuery({ values, missing, concurrency, max_parents, ...request }: ForEach): RestQuery {
+  return withDefaults(queryOptions, request);
+}
+
+/** Maximum number of requests at once. */
+export function requestsAtOnce({ for_each }: RestQuery): number {
+  return for_each === undefined ? 1 : (for_each.concurrency ?? defaultConcurrency);
+}
+
+/** The query for a parent: with `missing: skip`, the status 404 means that there are no records. */
+export function childQuery(query: RestQuery): RestQuery {
+  if (query.for_each?.missing !== 'skip') return query;
+  return { ...query, answers: [...query.answers, { status: 404, means: 'missing' }] };
+}
+
+/**
+ * The parents of a query; undefined if it has no `for_each`.
+ * @param read reads the query that returns the parents.
+ * @throws Problem if there are too many, if one lacks a value, or if two would send the same requests.
+ */
+export async function parentsOf(
+  query: RestQuery,
+  read: (query: RestQuery) => Promise<Extraction>,
+): Promise<readonly Parent[] | undefined> {
+  const { for_each: given } = query;
+  if (given === undefined) return undefined;
+  if (given.values !== undefined) return listedParents(given.values, query);
+  const parents: Parent[] = [];
+  const names = [...new Set([...namesInRequests(query), ...Object.values(query.parent_columns)])];
+  const { columns, batches } = await read(parentQuery(given));
+  for await (const batch of batches) {
+    const cells = names.map((name) => columns.findIndex((column) => column.name === name));
+    const unknown = names.find((_, i) => cells[i]! < 0);
+    if (unknown !== undefined) throw noValue(unknown, { known: columns.map(({ name }) => name) });
+    for (let i = 0; i < batch.length; i++) {
+      const values = cells.map((c) =>
+        typed(cellText(batch.cells[c]!, columns[c]!.type, storedRow(batch, i)), columns[c]!.type),
+      );
+      parents.push(nested(names, values));
+    }
+    checkCount(parents.length, given);
+  }
+  checkValues(parents, query);
+  return parents;
+}
+
+/** The parents in the config. */
+export function listedParents(values: NonNullable<ForEach['values']>, query: RestQuery): readonly Parent[] {
+  const parents = values.map((value) => (typeof value === 'object' ? value : { value }));
+  checkCount(parents.length, query.for_each!);
+  checkValues(parents, query);
+  return parents;
+}
+
+/** The columns of a parent. */
+export function parentFacts({ parent_columns }: Pick<RestQuery, 'parent_columns'>, parent: unknown) {
+  return Object.fromEntries(
+    Object.entries(parent_columns).map(([column, name]) => [column, textOf(valueAt(parent, name))]),
+  );
+}
+
+function checkCount(parents: number, { max_parents: most = defaultMaxParents }: ForEach): void {
+  if (parents <= most) return;
+  throw httpProblem('REST_MAX_PARENTS', 'job', `\`for_each\` has more than ${most} parents`, {
+    allowed: String(most),
+    next: 'raise `max_parents`, or request fewer parents; no data was sent',
+  });
+}
+
+/** Each parent must have a value for each name in the requests, and no two parents may have the same values. */
+function checkValues(parents: readonly Parent[], query: RestQuery): void {
+  const names = namesInRequests(query);
+  const seen = new Set<string>();
+  for (const [index, parent] of parents.entries()) {
+    const values = names.map((name) => textOf(valueAt(parent, name)));
+    const missing = values.indexOf(undefined);
+    if (missing >= 0) throw noValue(names[missing]!, { number: index + 1, known: Object.keys(parent) });
+    const key = JSON.stringify(values);
+    if (seen.has(key)) throw twice(names, values as string[]);
+    seen.add(key);
+  }
+}
+
+function noValue(name: string, { number, known }: { number?: number; known: readonly string[] }): Problem {
+  const which = number === undefined ? 'The parents have' : `Parent ${number} has`;
+  return httpProblem('REST_PARENT_VALUE', 'job', `${which} no value \`${name}\``, {
+    allowed: known.join(', '),
+    next: 'check the names after `parent.` and in `parent_columns`, and `records` in `for_each`; no data was sent',
+  });
+}
+
+function twice(names: readonly string[], values: readonly string[]): Problem {
+  const seen = names.map((name, i) => `${name} ${values[i]}`).join(', ');
+  return httpProblem('REST_PARENT_TWICE', 'job', '`for_each` has a parent twice, so its records would be duplicated', {
+    seen,
+    next: 'remove the duplicate; if the server returns parents page by page, sort them by a key that does not change; no data was sent',
+  });
+}
+
+/** A value with its JSON type. Numbers keep their digits. */
+function typed(cell: string | null, type: string): unknown {
+  if (cell === null || !['integer', 'decimal', 'float', 'boolean', 'json'].includes(type)) return cell;
+  return /^-?(?:NaN|Infinity)$/.test(cell) ? cell : parseExact(cell);
+}
+
+/** An object with values at these names, whose parts are joined by dots. */
+function nested(names: readonly string[], values: readonly unknown[]): Parent {
+  const parent: Record<string, unknown> = {};
+  for (const [i, name] of names.entries()) {
+    const steps = name.split('.');
+    let inside = parent;
+    for (const step of steps.slice(0, -1)) {
+      inside[step] ??= {};
+      inside = inside[step] as Record<string, unknown>;
+    }
+    inside[steps.at(-1)!] = values[i];
+  }
+  return parent;
+}
+
+/** Adds advice to the problem if a parent has no records, because some servers respond with 404 then. */
+export function childProblem(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.code !== 'REST_NOT_FOUND') return error;
+  const { code, family, message, seen, cause } = error;
+  const next =
+    'if the server responds like this to parents without records, set `missing: skip` in `for_each`; no data was sent';
+  return httpProblem(code, family, message, { seen, next, cause });
+}
+
+/** Number of parents that a dry run reads. */
+const dryParents = 3;
+
+interface SampleOptions {
+  readonly isDryRun: boolean | undefined;
+  readonly preview: PreviewLimits | undefined;
+  readonly warn: (warning: RunWarning) => void;
+}
+
+/** The parents to read: for a preview only the first one, and in a dry run only the first ones, which a warning says. */
+export function sampleOf(
+  parents: readonly Parent[] | undefined,
+  { isDryRun = false, preview, warn }: SampleOptions,
+): { readonly parents: readonly Parent[] | undefined; readonly isSample: boolean } {
+  if (preview !== undefined) return { parents: parents?.slice(0, 1), isSample: false };
+  if (parents === undefined || !isDryRun || parents.length <= dryParents) return { parents, isSample: false };
+  warn({
+    code: 'REST_FIRST_PARENTS',
+    message: `This dry run read the records of ${dryParents} of ${parents.length} parents`,
+    next: 'run the job, or write all of its rows to a file with `sync --to FILE`, to read all parents',
+  });
+  return { parents: parents.slice(0, dryParents), isSample: true };
+}
