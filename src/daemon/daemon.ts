@@ -3,6 +3,7 @@ import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
 import { recover } from '../state/recover.ts';
+import type { OutboxRow } from '../state/tables.ts';
 import { startCacheSweep } from './cache-sweep.ts';
 import { followAccounts, openGateway, openLogins, type Runtime } from './compose.ts';
 import { ActiveConfig } from './config/active-config.ts';
@@ -72,7 +73,7 @@ export class Daemon {
     const { config } = this.#now;
     const firings = this.#firings;
     const scheduled = firings === undefined ? scheduledIn(config) : await this.#load(firings);
-    const owed = (await this.#runtime.store.outbox.inState('owed')).length;
+    const owed = await this.#runtime.store.outbox.inState('owed');
     this.#runtime.events.emit('daemon.started', {
       version: build.version,
       commit: commitText,
@@ -81,9 +82,9 @@ export class Daemon {
       ...facts,
       jobs: config.jobs.size,
       scheduled,
-      owed,
+      owed: owed.length,
     });
-    await this.#sayStranded();
+    this.#sayStranded(owed);
     this.#now.deliver();
     firings?.start();
     this.#fleet?.start();
@@ -205,7 +206,7 @@ export class Daemon {
     if (this.#stop.signal.aborted) return;
     this.#now.deliver();
     events.emit('config.reloaded', { file: config.file, jobs: config.jobs.size });
-    await this.#sayStranded();
+    this.#sayStranded(await this.#runtime.store.outbox.inState('owed'));
     this.#firings?.resume(config);
   }
 
@@ -226,9 +227,8 @@ export class Daemon {
   }
 
   /** Warns about payloads for destinations that are no longer in the config. The payloads remain owed. */
-  async #sayStranded(): Promise<void> {
-    const { store, events } = this.#runtime;
-    const owed = await store.outbox.inState('owed');
+  #sayStranded(owed: readonly OutboxRow[]): void {
+    const { events } = this.#runtime;
     const stranded = owed.filter(({ destination }) => !this.#now.config.destinations.has(destination));
     for (const [destination, rows] of Map.groupBy(stranded, (row) => row.destination)) {
       events.emit('config.stranded', { destination, payloads: rows.length });

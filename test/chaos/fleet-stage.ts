@@ -97,16 +97,6 @@ export class FleetStage {
     return running;
   }
 
-  /** Like `start`, and starts another process if one gives up because the state is locked, as a service manager would. */
-  async startUntilStarted(): Promise<Running> {
-    for (;;) {
-      const running = this.start();
-      const isOver = () => isDead(running) || running.output().includes('daemon.started');
-      await until('the process to start or to give up', isOver, { seen: running.output });
-      if (!isDead(running)) return running;
-    }
-  }
-
   /** The durable steps so far of the processes that were started with a step. */
   async steps(): Promise<string[]> {
     return (await readFile(this.#stepsFile, 'utf8')).split('\n').slice(0, -1);

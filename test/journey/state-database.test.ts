@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
+import { freePort } from '../servers/free-port.ts';
 import type { TestServer } from '../servers/server.ts';
 import type { Home } from './home.ts';
+import { forTest } from './process.ts';
 import { adminKey, forSuite, makeWorld, type Running, until, type World } from './world.ts';
 
 const scope = forSuite();
@@ -115,6 +119,26 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state in a PostgreSQL database'
     second.child.kill('SIGTERM');
     expect((await second.ended).code).toBe(0);
     expect(`${first.output()}${second.output()}`).not.toContain(server().password);
+  });
+
+  it('is awaited by a daemon that starts before its server', async () => {
+    const port = await freePort();
+    const shop = await openShop(server(), (url) => url.replace(/:\d+\//, `:${port}/`));
+    const [starting, ended] = [run(shop), run(shop)];
+    for (const one of [starting, ended])
+      await until('the daemon to wait', () => one.output().includes('state.waiting'), { seen: one.output });
+    ended.child.kill('SIGTERM');
+    expect(await ended.ended).toMatchObject({ code: 0 });
+    const front = createServer((client) => {
+      const upstream = connect({ port: server().port, host: '127.0.0.1' });
+      for (const socket of [client, upstream]) socket.on('error', () => undefined);
+      client.pipe(upstream).pipe(client);
+    });
+    forTest(async () => void front.close());
+    await once(front.listen(port, '127.0.0.1'), 'listening');
+    await until('the daemon to start', () => starting.output().includes('daemon.started'), { seen: starting.output });
+    starting.child.kill('SIGTERM');
+    expect((await starting.ended).code).toBe(0);
   });
 
   it('is described without its password, also if it cannot be opened', async () => {

@@ -22,6 +22,7 @@ import { listenForReload, type Reloading, type Reloads } from '../reload/reloads
 import { onStop } from '../signals.ts';
 import { failOnConfigErrors, failOnSilentSources, retryConfig } from '../start/start-errors.ts';
 import { startTracing } from '../start/start-tracing.ts';
+import { openRuntime, untilAvailable } from '../start/until-available.ts';
 
 interface Flags {
   readonly config: string;
@@ -49,7 +50,6 @@ async function run({
   const { config, note, leftOut, terms } = await takeConfig(file, { strict: strict === true, show });
   const [
     log,
-    { composeRuntime },
     { acquireSingleInstance },
     { Daemon },
     { Monitoring },
@@ -61,7 +61,6 @@ async function run({
     { saveProcess },
   ] = await Promise.all([
     openLog(),
-    import('../../daemon/compose.ts'),
     import('../../daemon/process/single-instance.ts'),
     import('../../daemon/daemon.ts'),
     import('../../daemon/monitoring.ts'),
@@ -72,7 +71,11 @@ async function run({
     import('../hand-over/listener.ts'),
     import('../../daemon/process/process-record.ts'),
   ]);
-  const wired = await composeRuntime({ config, log, stop: stop.signal });
+  const wired = await openRuntime({ config, log, stop: stop.signal });
+  if (wired === undefined) {
+    process.exitCode = exit.ok;
+    return stop.done();
+  }
   const changed = (problem: Problem): void => reportExchange(problem, wired);
   const installation = new Installation({ changed });
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
@@ -108,11 +111,13 @@ async function run({
       stop.end(problem);
     };
     const fleet = isFleet ? { configHash: note.sha256, concurrency, isWorkOnly: workOnly, outdated } : undefined;
-    daemon = new Daemon({ runtime, config, fleet });
+    const begun = new Daemon({ runtime, config, fleet });
+    daemon = begun;
     const monitor = asked === undefined ? config.monitor : { ...config.monitor, ...asked };
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
     monitoring = await Monitoring.open({ daemon, runtime, log, systemd, ...asking });
-    await daemon.start({ config_sha256: note.sha256 });
+    const start = (): Promise<void> => begun.start({ config_sha256: note.sha256 });
+    await (isFleet ? untilAvailable(start, { log, stop: stop.signal }) : start());
     await saveRecord(note, runtime);
     await monitoring.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} skipped because of config errors`);
     syncs = await SyncListener.open({ daemon, runtime });

@@ -36,6 +36,13 @@ export const otherLines: readonly OtherLine[] = [
     description: 'Another daemon uses the state; this one is on standby.',
   },
   {
+    line: 'state.waiting',
+    level: 'warn',
+    facts: ['code', 'message', 'seen'],
+    description:
+      "The state's server isn't available, or another process holds a lock; the starting process tries again for a minute.",
+  },
+  {
     line: 'process.blocked',
     level: 'error',
     facts: ['code', 'by', 'seconds', 'runs', 'stack'],

@@ -16,8 +16,10 @@ export interface ProcessRecord {
 /** Records that this process exists. Its heartbeats show that it's alive. */
 export async function saveProcess({ store, clock }: { readonly store: Store; readonly clock: Clock }): Promise<void> {
   const record: ProcessRecord = { version: build.version, commit: commitText, since: clock.now() };
-  await store.heartbeats.beat();
-  await store.processSettings.set(settingName, JSON.stringify(record));
+  await store.settle('process', async ({ heartbeats, processSettings }) => {
+    await heartbeats.beat();
+    await processSettings.set(settingName, JSON.stringify(record));
+  });
 }
 
 /** Returns the records of all live processes. A state in a folder has none. */
