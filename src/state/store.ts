@@ -120,9 +120,9 @@ export interface Store extends Repositories {
   /**
    * Runs a transaction now. If the disk rejects writes, runs the transaction as soon as the disk accepts them. `id`
    * identifies what the transaction settles. Throws only errors that the disk didn't cause. The transaction must be
-   * idempotent.
+   * idempotent. It locks `keys`, or the whole state if they're absent.
    */
-  settle(id: string, work: (parts: Repositories) => Promise<unknown>): Promise<void>;
+  settle(id: string, work: (parts: Repositories) => Promise<unknown>, keys?: readonly string[]): Promise<void>;
   /**
    * Returns the error of the last write, such as because the disk is full, failing or read-only. Returns undefined if
    * the last write succeeded.
@@ -194,6 +194,9 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     throw error;
   }
   const parts = repositoriesOf(context);
+  const transaction: Store['transaction'] = (work) => inTransaction(context, (inside) => work(repositoriesOf(inside)));
+  const transactionOn: Store['transactionOn'] = (keys, work) =>
+    inTransactionOn(context, keys, (inside) => work(repositoriesOf(inside)));
   const stopBeating = keepBeating(parts.heartbeats, processes.heartbeats ?? localHeartbeats, blobs);
   return {
     ...parts,
@@ -206,9 +209,9 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     limitCopies: (claim) => {
       copies.claim = claim;
     },
-    transaction: (work) => inTransaction(context, (inside) => work(repositoriesOf(inside))),
-    transactionOn: (keys, work) => inTransactionOn(context, keys, (inside) => work(repositoriesOf(inside))),
-    settle: (id, work) => pending.settle(id, () => inTransaction(context, (inside) => work(repositoriesOf(inside)))),
+    transaction,
+    transactionOn,
+    settle: (id, work, keys) => pending.settle(id, () => (keys ? transactionOn(keys, work) : transaction(work))),
     unwritable: () => health.problem ?? blobs?.health.problem,
     plannerLock: engine.plannerLock,
     checkSchema: () => checkVersion(engine, at),

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { accountLock, jobLock } from '../../src/state/engine/lock-keys.ts';
 import { noon } from '../clocks.ts';
+import { isOnServer } from './engines.ts';
 import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -29,6 +30,16 @@ describe('a transaction', () => {
     await store.transaction(({ holds }) => holds.set('a', by));
     expect(await store.quota.use('b', '2026-06-15')).toMatchObject({ used: 1 });
     expect(await store.quota.use('a', '2026-06-15')).toMatchObject({ used: 1 });
+  });
+
+  it.runIf(isOnServer())("that has locked an account doesn't delay the release of one of its slots", async () => {
+    const store = await newStore({});
+    const taken = await store.sendSlots.take('a', 5);
+    if (!('ticket' in taken)) throw new Error('no slot is free');
+    await store.transactionOn([accountLock('a')], async () => {
+      await store.sendSlots.release(taken);
+      expect(await store.sendSlots.underway('a')).toBe(0);
+    });
   });
 
   it('can begin a run and plan its next firing with the key of its job', async () => {

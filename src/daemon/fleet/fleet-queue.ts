@@ -142,7 +142,8 @@ export class FleetQueue {
   }
 
   async #forget(id: string): Promise<void> {
-    await this.#options.store.settle(`fleet run ${id}`, ({ fleetRuns }) => fleetRuns.forget(id));
+    // It needs no lock, because it's one statement.
+    await this.#options.store.settle(`fleet run ${id}`, ({ fleetRuns }) => fleetRuns.forget(id), []);
   }
 
   async #look(): Promise<void> {

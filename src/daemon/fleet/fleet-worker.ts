@@ -1,7 +1,9 @@
 import type { Job } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import { nextFiring } from '../../schedule/schedule.ts';
+import { jobLock } from '../../state/engine/lock-keys.ts';
 import type { TakenRun } from '../../state/runs/fleet-runs.ts';
+import type { Repositories } from '../../state/store.ts';
 import type { FleetRunRow, RetryRow } from '../../state/tables.ts';
 import type { Runtime } from '../compose.ts';
 import type { ActiveConfig } from '../config/active-config.ts';
@@ -175,8 +177,7 @@ export class FleetWorker {
 
   /** A stopped attempt doesn't count, so its run goes on. Any other run begins again. */
   async #giveBack(taken: TakenRun, { run }: RunOutcome): Promise<void> {
-    const { store } = this.#options.runtime;
-    await store.settle(`fleet run ${taken.token}`, async ({ fleetRuns, retries }) => {
+    await this.#settle(taken, async ({ fleetRuns, retries }) => {
       const isGoingOn = (await retries.find(taken.job))?.run === run;
       const attempt = isGoingOn ? taken.attempt : null;
       await fleetRuns.giveBack(taken, { deaths: taken.deaths, attempt });
@@ -185,19 +186,21 @@ export class FleetWorker {
 
   /** Lets a run wait that couldn't begin. */
   async #putBack(taken: TakenRun): Promise<void> {
-    const { store } = this.#options.runtime;
-    await store.settle(`fleet run ${taken.token}`, ({ fleetRuns }) => fleetRuns.giveBack(taken, taken));
+    await this.#settle(taken, ({ fleetRuns }) => fleetRuns.giveBack(taken, taken));
   }
 
   async #end(taken: TakenRun, outcome: RunOutcome): Promise<void> {
-    const { store } = this.#options.runtime;
     const text = outcomeText(outcome);
-    await store.settle(`fleet run ${taken.token}`, async ({ fleetRuns, runs }) => {
+    await this.#settle(taken, async ({ fleetRuns, runs }) => {
       const row = outcome.run === undefined ? undefined : await runs.find(outcome.run);
       // A process that has just started may have considered this one dead, without the planner's knowledge.
       const wasInterrupted = outcome.state === 'failed' && row?.state === 'interrupted';
       if (!wasInterrupted || !(await beginAgain(fleetRuns, taken))) await fleetRuns.end(taken, text);
     });
+  }
+
+  async #settle({ token, job }: TakenRun, work: (parts: Repositories) => Promise<unknown>): Promise<void> {
+    await this.#options.runtime.store.settle(`fleet run ${token}`, work, [jobLock(job)]);
   }
 
   /** Stops runs that were canceled or lost, and reports runs that this process can't take because of its config. */

@@ -102,12 +102,14 @@ export class SendSlots extends Repository {
 
   #free(taken: SlotTicket, given: { days: readonly string[]; travelMs: number }): Promise<void> {
     const { context } = this;
-    const { account, ticket, days } = taken;
+    const { ticket, days } = taken;
     const free = (inside: StoreContext) => freeSlot(inside, ticket, given);
     // The slot may have been copied to another account, which is then charged too.
     const isCharged = given.days.every((day) => days.includes(day));
+    // The rest begins only in the transaction, so it doesn't wait for a process that takes another slot of the account.
+    // The statement changes only this ticket's slots, and a process that takes a slot compares its ticket.
     return context.pending.settle(ticket, () =>
-      isCharged ? inTransactionOn(context, [accountLock(account)], free) : inTransaction(context, free),
+      isCharged ? inTransactionOn(context, [], free) : inTransaction(context, free),
     );
   }
 
