@@ -4,7 +4,7 @@ import type { TestServer } from '../servers/server.ts';
 /**
  * Makes a server check the locks of the states that are created on it from now on (see `lock-keys.ts`): a transaction
  * fails if it changes a row without having locked the row's key or the whole state. A statement that is a transaction by
- * itself needs no lock, and neither does one that counts a request or releases a slot.
+ * itself needs no lock, and neither does one that counts a request, releases a slot or records a value of its process.
  */
 export async function checkLocks({ host, port, user, password, database }: TestServer): Promise<void> {
   const client = new pg.Client({ host, port, user, password, database });
@@ -52,6 +52,7 @@ declare
 begin
   if statement_timestamp() = transaction_timestamp() or public.has_locked(lock)
       or tg_op = 'UPDATE' and to_jsonb(new) - 'requests' = to_jsonb(old) - 'requests'
+      or tg_table_name = 'settings' and coalesce(to_jsonb(new), to_jsonb(old))->>'name' like 'process.%'
       or tg_table_name = 'send_slots' and tg_op = 'UPDATE'
         and to_jsonb(new) - array['free_at', 'arrives_by'] = to_jsonb(old) - array['free_at', 'arrives_by'] then
     return coalesce(new, old);

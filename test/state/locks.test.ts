@@ -42,6 +42,12 @@ describe('a transaction', () => {
     });
   });
 
+  it.runIf(isOnServer())("that has locked a key doesn't delay what a process records about itself", async () => {
+    const store = await newStore({});
+    await store.transactionOn([accountLock('a')], () => store.processSettings.set('heartbeat', 'x'));
+    expect(await store.processSettings.all('heartbeat')).toMatchObject([{ value: 'x' }]);
+  });
+
   it('can begin a run and plan its next firing with the key of its job', async () => {
     const store = await newStore({});
     await store.transactionOn([jobLock('a')], async ({ runs, schedules }) => {

@@ -1,4 +1,4 @@
-import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
+import { inTransaction, inTransactionOn, Repository, type StoreContext } from '../engine/context.ts';
 import { Settings } from '../settings.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
 
@@ -11,9 +11,11 @@ const prefix = 'process.';
 export class ProcessSettings extends Repository {
   readonly #settings = new Settings(this.context);
 
-  /** Sets a value of this process. */
-  async set(name: string, value: string): Promise<void> {
-    await this.#settings.set(nameOf(name, this.context.processes.self), value);
+  /** Sets a value of this process. No other process changes it while this one is alive, so it needs no key. */
+  set(name: string, value: string): Promise<void> {
+    return inTransactionOn(this.context, [], async (inside) =>
+      new Settings(inside).set(nameOf(name, inside.processes.self), value),
+    );
   }
 
   /** Returns a value of the process `owner`. */
