@@ -1,25 +1,25 @@
-import { httpProblem, parseExact, parsePath, type SpooledPage, shownUrl, valuesAt } from '#sdk';
+import { batchText, httpProblem, type RecordOptions, readRecords, type SpooledPage, shownUrl } from '#sdk';
 import type { RestQuery } from './options.ts';
 import { isCounted, totalOf } from './paging.ts';
 
 /**
- * Whether a page may be the same as the previous one. This is possible if all of its records are identical and the
- * response reports the total number of records or pages. Otherwise, a repeated page shows that the server ignores the
- * page parameter.
+ * Whether a page may be the same as the previous one. This is possible if all of its records are identical, including
+ * values that aren't among the job's columns, and the response reports the total number of records or pages. Otherwise,
+ * a repeated page shows that the server ignores the page parameter.
  */
-export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
+export async function mayEqual(
+  { input }: SpooledPage,
+  { paging }: RestQuery,
+  settings: RecordOptions,
+): Promise<boolean> {
   if (!isCounted(paging) || (totalOf(paging) ?? paging.pages) === undefined) return false;
-  const list = valuesAt(await parsed(page), parsePath(records) as readonly string[]).flat();
-  return list.length > 0 && new Set(list.map((record) => JSON.stringify(record))).size === 1;
-}
-
-async function parsed({ input }: SpooledPage): Promise<unknown> {
-  const bytes = Buffer.concat(await Array.fromAsync(input.open()));
-  try {
-    return parseExact(bytes.toString('utf8'));
-  } catch {
-    return undefined;
+  const whole = { ...settings, columns: [], types: {}, factColumns: [], warn: undefined };
+  const records = new Set<string>();
+  for await (const batch of (await readRecords([input], whole)).batches) {
+    for (const row of batchText(batch)) records.add(JSON.stringify(row));
+    if (records.size > 1) return false;
   }
+  return records.size === 1;
 }
 
 /** The problem to report for a repeated page. */

@@ -9,14 +9,16 @@ import type { RestQuery } from './options.ts';
  * @param faultsOf checks the query that returns the parents.
  */
 export function forEachFaults(query: RestQuery, faultsOf: (query: RestQuery) => OptionFault[]): OptionFault[] {
-  const { for_each: given, parent_columns, path_column, header_columns } = query;
+  const { for_each: given, parent_columns, path_column, header_columns, page_columns } = query;
   const columns = Object.keys(parent_columns);
   if (given === undefined) {
     return columns.length === 0 ? [] : [{ option: 'parent_columns', message: 'requires `for_each`' }];
   }
   const message = combinationFault(query) ?? sourceFault(given, query, faultsOf);
   if (message !== undefined) return [{ option: 'for_each', message }];
-  const twice = columns.find((column) => column === path_column || Object.hasOwn(header_columns, column));
+  const twice = columns.find(
+    (column) => column === path_column || Object.hasOwn({ ...header_columns, ...page_columns }, column),
+  );
   if (twice === undefined) return [];
   return [{ option: 'parent_columns', message: `has the name of another added column: ${twice}` }];
 }

@@ -6,7 +6,7 @@ const undivided = ['path', 'endpoint_url', 'paths'] as const;
 
 /** Errors in `cursor` and the options that belong to it. @param requests the options that contain the request. */
 export function incrementalFaults(query: RestQuery, requests: readonly unknown[]): OptionFault[] {
-  const { cursor, lag, start, null_cursors, window, conditional, header_columns } = query;
+  const { cursor, lag, start, null_cursors, window, conditional } = query;
   if (cursor === undefined) {
     const given = Object.entries({ lag, start, null_cursors: null_cursors === 'refuse' ? undefined : null_cursors });
     return given.flatMap(([option, value]) =>
@@ -17,7 +17,6 @@ export function incrementalFaults(query: RestQuery, requests: readonly unknown[]
   const [since, until] = [unfilled('since'), unfilled('until')];
   const rules: [isBroken: boolean, option: string, message: string][] = [
     [conditional, 'cursor', 'cannot be combined with `conditional`'],
-    [Object.keys(header_columns).length > 0, 'cursor', 'cannot be combined with `header_columns`'],
     [!uses(requests, 'since'), 'cursor', 'is not used: put `{{ since }}` into the request'],
     [
       start === undefined && window !== undefined,

@@ -86,7 +86,9 @@ export class IncrementalRead {
   #fresh(batches: AsyncIterable<Batch>, { columns, at }: Typed): Extraction {
     const { cursor: column, lag } = this.#query;
     const { type } = columns[at]!;
-    const edge = new BoundaryRows({ column, lag, before: this.#before, at, type, columns, isSorted: false });
+    // These values can differ in each response, even if the record hasn't changed.
+    const ignored = new Set(Object.keys({ ...this.#query.header_columns, ...this.#query.page_columns }));
+    const edge = new BoundaryRows({ column, lag, before: this.#before, at, type, columns, ignored, isSorted: false });
     let count = 0;
     async function* fresh(): AsyncGenerator<Batch, void, void> {
       for await (const batch of batches) {

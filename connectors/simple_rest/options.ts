@@ -3,6 +3,7 @@ import { answers } from './answers.ts';
 import { auth } from './auth.ts';
 import { forEachOptions } from './for-each-options.ts';
 import { incrementalOptions } from './incremental-options.ts';
+import { pageColumnsOptions } from './page-columns-options.ts';
 import { paging } from './paging-options.ts';
 import { pathsOptions } from './paths-options.ts';
 import { report } from './report-options.ts';
@@ -121,6 +122,7 @@ export const query = {
     about: 'Response headers to add as the first columns, by column name.',
     example: { version: 'x-data-version' },
   }),
+  ...pageColumnsOptions,
   conditional: option.boolean({
     about:
       'Use conditional requests (ETag, Last-Modified). If the server reports no change, the run ends as unchanged. Works only with single-page responses.',

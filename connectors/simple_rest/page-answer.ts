@@ -29,10 +29,10 @@ export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOption
   return { ...query, ...own, format: format ?? 'json', encoding };
 }
 
-/** The columns that precede those of the records: for the path, the parent and response headers. */
-export function factColumnsOf({ path_column, parent_columns, header_columns }: RestQuery): string[] {
+/** The columns that precede those of the records: for the path, the parent, response headers and places. */
+export function factColumnsOf({ path_column, parent_columns, header_columns, page_columns }: RestQuery): string[] {
   const first = path_column === undefined ? [] : [path_column];
-  return [...first, ...Object.keys(parent_columns), ...Object.keys(header_columns)];
+  return [...first, ...Object.keys({ ...parent_columns, ...header_columns, ...page_columns })];
 }
 
 /** The columns that contain response headers. */

@@ -28,6 +28,11 @@ export class PageTable {
     this.#warn = warn;
   }
 
+  /** How pages are parsed; undefined before the first one. */
+  get settings(): RecordOptions | undefined {
+    return this.#settings;
+  }
+
   /** The first response determines how all pages are parsed. */
   async open(answer: HttpResponse): Promise<void> {
     if (this.#reader !== undefined) return;

@@ -19,10 +19,11 @@ import { ruleFor, ruleProblem } from './answers.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import { discarded, type Fetched, type FetchedPage, type PageContent } from './fetched-page.ts';
 import { childProblem, childQuery, parentFacts, requestsAtOnce } from './for-each.ts';
-import { headerValue } from './header-value.ts';
+import { headerValues } from './header-value.ts';
 import { inOrder, type MyTurn } from './in-order.ts';
 import { moreWarning, totalPlaces } from './more-pages.ts';
 import { factsOf, failPathsOf, failureMessage, refusePartOf } from './page-answer.ts';
+import { pageFacts } from './page-columns.ts';
 import { isPassing, laterPageProblem, pageMissing, shapeProblem, tooManyPages, unreadable } from './page-problems.ts';
 import { PageTable } from './page-table.ts';
 import type { PagesOptions } from './pages-options.ts';
@@ -64,7 +65,7 @@ class PageRun {
     const { query } = init;
     this.#failPaths = failPathsOf(query);
     const failPlaces = this.#failPaths.map((one) => (typeof one === 'string' ? one : one.path));
-    const places = new Set([...placesOf(query.paging), ...failPlaces]);
+    const places = new Set([...placesOf(query.paging), ...failPlaces, ...Object.values(query.page_columns)]);
     this.#places = [...places].map((place) => placeAmong(place, query.records ?? ''));
   }
 
@@ -153,7 +154,7 @@ class PageRun {
       }
       const isSame = this.#before?.spooled.sha256 === page.spooled.sha256;
       const isRepeated = isSame && (records > 0 || turn !== undefined);
-      if (isRepeated && !(records > 0 && (await mayEqual(page.spooled, query)))) {
+      if (isRepeated && !(records > 0 && (await mayEqual(page.spooled, query, this.#table.settings!)))) {
         throw repeatedPage(page.answer.url, this.#number);
       }
       if (turn?.link !== undefined) this.#init.client.allow(page.request, turn.link);
@@ -255,20 +256,17 @@ class PageRun {
     const totals = preview === undefined || signs.length === 0 ? [] : totalPlaces;
     const inBody = this.#places.flatMap(({ text, from }) => (from === 'header' ? [] : [text]));
     const ask = { count: isPaged || preview !== undefined, values: [...inBody, ...signs, ...totals] };
-    const input = {
-      ...spooled.input,
-      facts: { ...pathFact(query, scope), ...parentFacts(query, scope.parent), ...factsOf(query, answer) },
-    };
+    const facts = { ...pathFact(query, scope), ...parentFacts(query, scope.parent), ...factsOf(query, answer) };
+    const input = { ...spooled.input, facts };
     const found = await this.#table.survey(page, { input, ask, number: this.#number });
     const { records = 0, values } = found;
     log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
-    const inHeaders = new Map(
-      this.#places.flatMap((place) => (place.from === 'header' ? [[place.text, headerValue(place, answer)]] : [])),
-    );
+    const inHeaders = headerValues(this.#places, answer);
     const valueAt = (place: string) => (inHeaders.has(place) ? inHeaders.get(place) : values.get(place));
     const failure = failureMessage(this.#failPaths, valueAt, answer.url) ?? found.refused;
     const problem = failure ?? shapeProblem(found, query, answer.url);
     if (problem !== undefined) throw problem;
+    Object.assign(facts, pageFacts(query, { ...found, valueAt, url: answer.url }));
     return { records, valueAt, nearby: found.nearby };
   }
 }

@@ -1,6 +1,7 @@
 import { placeAmong, placeFault } from '#sdk';
 import type { OptionFault } from './option-fault.ts';
 import type { FailWhen, RestQuery } from './options.ts';
+import { pageColumnFaults } from './page-columns.ts';
 import { placesOf, stopSigns } from './paging.ts';
 import type { RestPaging } from './paging-options.ts';
 
@@ -14,6 +15,8 @@ export function pagingFaults(query: RestQuery): OptionFault[] {
     return fault('of kind next_link requires `path`, the place of the link in the response');
   const bad = placesFaults(query);
   if (bad.length > 0) return bad;
+  const columnFaults = pageColumnFaults(query);
+  if (columnFaults.length > 0) return columnFaults;
   const mayBeRead = query.format === undefined || query.format === 'json' || query.format === 'xml';
   const isInBody = fail_when.some((one) => placeAmong(placeOf(one), records ?? '').from === 'body');
   if (isInBody && !(mayBeRead && records)) {
@@ -38,13 +41,17 @@ export function pagingFaults(query: RestQuery): OptionFault[] {
 }
 
 function placesFaults(query: RestQuery): OptionFault[] {
-  const { paging, records = '', fail_when = [] } = query;
+  const { paging, records = '', fail_when = [], page_columns } = query;
   const faultsIn = (option: string, places: readonly string[]) =>
     places.flatMap((place) => {
       const message = placeFault(place, records);
       return message === undefined ? [] : [{ option, message: `has an unusable place: ${message}` }];
     });
-  return [...faultsIn('paging', placesOf(paging)), ...faultsIn('fail_when', fail_when.map(placeOf))];
+  return [
+    ...faultsIn('paging', placesOf(paging)),
+    ...faultsIn('fail_when', fail_when.map(placeOf)),
+    ...faultsIn('page_columns', Object.values(page_columns)),
+  ];
 }
 
 function placeOf(given: FailWhen): string {

@@ -30,6 +30,8 @@ interface BoundaryRowsOptions {
    * the lag) are dropped, because some APIs round the requested time.
    */
   readonly isSorted: boolean;
+  /** Columns that don't show whether a row has changed. */
+  readonly ignored?: ReadonlySet<string>;
 }
 
 /**
@@ -64,7 +66,8 @@ export class BoundaryRows {
     this.#from = before === undefined ? undefined : lagged(column, before.value, lag);
     const { columns: former = [], seen = [] } = reading.before ?? {};
     const names = reading.columns.map(({ name }) => name);
-    this.#all = reading.columns.keys().toArray();
+    const isCompared = (i: number) => reading.ignored?.has(names[i]!) !== true;
+    this.#all = names.keys().filter(isCompared).toArray();
     this.#gone = former.filter((name) => !names.includes(name));
     this.#common = former.map((name) => names.indexOf(name));
     if (this.#isIncomparable) return;
@@ -202,7 +205,7 @@ export class BoundaryRows {
     // The latest rows may have been deleted since the last run, but the watermark never moves back.
     const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
     const value = isBack ? before.value : this.#value;
-    return { column, value, columns: columns.map(({ name }) => name), seen: this.#seen.map(({ row }) => row) };
+    return { column, value, columns: this.#all.map((i) => columns[i]!.name), seen: this.#seen.map(({ row }) => row) };
   }
 }
 

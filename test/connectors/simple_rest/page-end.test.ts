@@ -363,6 +363,32 @@ describe('identical pages', () => {
     expect(await failure(read({ total: 'total' }))).toMatchObject({ code: 'REST_PAGES_SHORT' });
   });
 
+  it('are recognized in every format', async () => {
+    const answerAs = (type: string, bodyOf: (rows: number[]) => string, rowOf: (i: number) => number) => {
+      server.answer = ({ searchParams }, response) => {
+        const left = Math.max(0, 25 - Number(searchParams.get('offset')));
+        const rows = Array.from({ length: Math.min(10, left) }, (_, i) => rowOf(i));
+        response.writeHead(200, { 'content-type': type, 'x-total': '25' }).end(bodyOf(rows));
+      };
+    };
+    const formats = [
+      ['application/xml', (rows: number[]) => `<a>${rows.map((v) => `<r><v>${v}</v><w>x</w></r>`).join('')}</a>`],
+      ['text/csv', (rows: number[]) => `v,w\n${rows.map((v) => `${v},x\n`).join('')}`],
+    ] as const;
+    for (const [type, bodyOf] of formats) {
+      const query = {
+        records: type === 'text/csv' ? undefined : 'a.r',
+        paging: { kind: 'offset', total: 'header(x-total)' },
+      };
+      answerAs(type, bodyOf, () => 0);
+      expect((await extract(query)).rows).toHaveLength(25);
+      answerAs(type, bodyOf, (i) => i);
+      // The records are the same only in the job's columns.
+      const narrow = { ...query, columns: [{ name: 'w' }], ignore_unknown: true };
+      for (const one of [query, narrow]) expect(await failure(one)).toMatchObject(refused);
+    }
+  });
+
   it('are rejected without an exact total, or if their records differ', async () => {
     rowsAre(25, () => ({ v: 0 }));
     expect(await failure(read({}))).toMatchObject({ ...refused, next: expect.stringContaining('set `total`') });

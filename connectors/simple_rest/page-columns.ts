@@ -1,0 +1,47 @@
+import { httpProblem, placeAmong, type Surveyed, shownUrl, textOf } from '#sdk';
+import type { OptionFault } from './option-fault.ts';
+import type { RestQuery } from './options.ts';
+
+interface PageValues extends Pick<Surveyed, 'records' | 'nearby'> {
+  readonly valueAt: (place: string) => unknown;
+  readonly url: URL;
+}
+
+/** The page columns' values of a page with records. Throws a Problem if it doesn't have one of them; null is a value. */
+export function pageFacts(
+  { page_columns }: Pick<RestQuery, 'page_columns'>,
+  { records, valueAt, nearby, url }: PageValues,
+): Record<string, string | undefined> {
+  if (records === 0) return {};
+  const facts = Object.entries(page_columns).map(([column, place]) => {
+    const value = valueAt(place);
+    if (value === undefined) throw noValue(column, { place, url, seen: nearby?.(place) });
+    return [column, textOf(value)] as const;
+  });
+  return Object.fromEntries(facts);
+}
+
+/** Errors in `page_columns`, except for invalid places. */
+export function pageColumnFaults(query: RestQuery): OptionFault[] {
+  const { page_columns, path_column, header_columns, records = '', format = 'json' } = query;
+  const from = Object.values(page_columns).map((place) => placeAmong(place, records).from);
+  const names = new Set([...Object.keys(header_columns), path_column]);
+  const rules: [isBroken: boolean, message: string][] = [
+    [
+      from.includes('body') && (records === '' || !['json', 'xml'].includes(format)),
+      'requires json or xml responses and `records`, or a place such as `header(NAME)`',
+    ],
+    [from.includes('last_record'), 'cannot contain places in the last record, because each record has its own values'],
+    [Object.keys(page_columns).some((name) => names.has(name)), 'names a column that another option adds'],
+  ];
+  return rules.flatMap(([isBroken, message]) => (isBroken ? [{ option: 'page_columns', message }] : []));
+}
+
+function noValue(column: string, { place, url, seen }: { place: string; url: URL; seen: string | undefined }) {
+  return httpProblem(
+    'REST_PAGE_COLUMN',
+    'job',
+    `The response has no value at \`${place}\`, which is set in \`page_columns.${column}\` (${shownUrl(url)})`,
+    { seen, next: 'correct the place, or remove the column; no data was sent' },
+  );
+}
