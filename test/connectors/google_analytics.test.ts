@@ -102,7 +102,7 @@ it('logs only once that the property has few tokens left', async () => {
   await runService({ ...visits, routes: answer(100), log });
   expect(said).toEqual([]);
   await runService({ ...visits, routes: answer(41), log });
-  const low = { at: 'propertyQuota.tokensPerHour.remaining', said: '41', pauseMs: 60_000 };
+  const low = { at: 'propertyQuota.tokensPerHour.remaining', value: '41', pauseMs: 60_000 };
   expect(said).toEqual([['rate limit nearly used up: requests are delayed', low]]);
 });
 

@@ -118,9 +118,9 @@ it('a run that is stopped while it waits for the rate limit releases its slot', 
 
 describe('a gauge', () => {
   type Gauge = NonNullable<Budget['gauges']>[number];
-  const learn = (gauge: Omit<Gauge, 'at' | 'pause'>, said: string) => {
+  const learn = (gauge: Omit<Gauge, 'at' | 'pause'>, value: string) => {
     const pacer = new Pacer({ gauges: [{ at: { header: 'x-left' }, pause: '7s', ...gauge }] });
-    return pacer.learn({ status: 200, headers: { 'x-left': said }, body: {} } as unknown as ServiceAnswer);
+    return pacer.learn({ status: 200, headers: { 'x-left': value }, body: {} } as unknown as ServiceAnswer);
   };
 
   it.each<[Gauge['means'], number | undefined, string, boolean]>([
@@ -134,8 +134,8 @@ describe('a gauge', () => {
     ['percent_used', undefined, '90', false],
     ['percent_used', undefined, '91', true],
     ['left', undefined, 'many', false],
-  ])('that measures %s (threshold %s) with the value %s is low: %s', (means, threshold, said, isLow) => {
-    const low = learn({ means, ...(threshold === undefined ? {} : { threshold }) }, said);
-    expect(low).toEqual(isLow ? { at: 'header x-left', said, pauseMs: 7000 } : undefined);
+  ])('that measures %s (threshold %s) with the value %s is low: %s', (means, threshold, value, isLow) => {
+    const low = learn({ means, ...(threshold === undefined ? {} : { threshold }) }, value);
+    expect(low).toEqual(isLow ? { at: 'header x-left', value, pauseMs: 7000 } : undefined);
   });
 });
