@@ -30,6 +30,8 @@ export class Election {
   readonly #options: ElectionOptions;
   readonly #poll: Poll;
   #lease: Lease | undefined;
+  /** Whether this process has lost the lease while it held the lock. */
+  #isSuperseded = false;
 
   constructor(options: ElectionOptions) {
     const { clock, failed, stop } = options;
@@ -55,10 +57,14 @@ export class Election {
     if (this.#lease !== undefined) {
       if (await store.leases.isHeld(this.#lease)) return;
       this.#lease = undefined;
+      this.#isSuperseded = hasLock;
       await resigned();
       return;
     }
-    this.#lease = hasLock ? await store.leases.seize('daemon') : await store.leases.take('daemon');
+    // This process was suspended, and a live one without the lock plans. It keeps the lease.
+    const seizes = hasLock && !this.#isSuperseded;
+    this.#lease = seizes ? await store.leases.seize('daemon') : await store.leases.take('daemon');
+    if (!hasLock || this.#lease !== undefined) this.#isSuperseded = false;
     if (this.#lease === undefined) return;
     try {
       await elected(this.#lease);

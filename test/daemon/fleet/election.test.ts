@@ -37,3 +37,31 @@ it('a process that fails to plan leaves the lock to one that can', async () => {
   await Promise.all([broken.close(), works.close()]);
   expect(planners).toEqual(['works']);
 });
+
+it("a process that was suspended doesn't take planning back from the one that plans now", async () => {
+  const [folder, people] = [newFolder(), new Population()];
+  const store = await newStore({ folder, processes: people.member('suspended') });
+  const [stop, seen] = [new AbortController(), [] as string[]];
+  const election = new Election({
+    ...{ store, clock: store.clock, stop: stop.signal },
+    // Its connection stayed open, so it still holds the lock.
+    lock: { tryAcquire: async () => true, close: async () => undefined },
+    elected: async () => void seen.push('elected'),
+    resigned: async () => void seen.push('resigned'),
+    failed: (error) => seen.push(String(error)),
+  });
+  election.start();
+  await until('it to plan', () => seen.length === 1);
+  const other = await newStore({ folder, processes: people.member('other') });
+  people.dead.add('suspended');
+  const lease = (await other.leases.take('daemon'))!;
+  people.dead.delete('suspended');
+  await until('it to resign', () => seen.length === 2);
+  await store.clock.sleep(1_200);
+  expect(await other.leases.isHeld(lease)).toBe(true);
+  await lease.release();
+  await until('it to plan again', () => seen.length === 3);
+  stop.abort();
+  await election.close();
+  expect(seen).toEqual(['elected', 'resigned', 'elected']);
+});
