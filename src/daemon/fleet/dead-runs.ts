@@ -36,12 +36,20 @@ export async function takeDeadRuns({ store }: DeadRunsOptions): Promise<DeadRun[
     const found: DeadRun[] = [];
     for (const taken of await parts.fleetRuns.taken()) {
       if (!dead.has(taken.owner) || !(await parts.heartbeats.isDead(taken.owner))) continue;
-      // Otherwise, the job would be busy for the next process until that one knows of the death too.
-      await parts.leases.revoke(jobLock(taken.job), taken.owner);
+      await takeJob(parts, taken);
       found.push({ job: taken.job, owner: taken.owner, isAgain: await settle(parts, taken) });
     }
     return found;
   });
+}
+
+/**
+ * Takes a job away from a dead process, which may also be running it for another reason, such as a `sync`. Otherwise,
+ * the job would be busy for the next process until that one knows of the death too.
+ */
+async function takeJob({ leases, runs }: Repositories, { job, owner }: TakenRun): Promise<void> {
+  await runs.interruptOf(owner, job);
+  await leases.revoke(jobLock(job), owner);
 }
 
 /**
@@ -64,7 +72,6 @@ async function settle(parts: Repositories, taken: TakenRun): Promise<boolean> {
     await fleetRuns.end(taken, outcomeText(outcomeOfRow(run, await retries.find(taken.job))));
     return false;
   }
-  if (run.state === 'running') await runs.finish(run.id, { state: 'interrupted', problem: died });
   if (await beginAgain(fleetRuns, taken)) return true;
   await fleetRuns.end(taken, outcomeText(interrupted(taken, run)));
   return false;

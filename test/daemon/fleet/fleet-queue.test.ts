@@ -174,6 +174,18 @@ describe("the planner's queue", () => {
     expect(await next.leases.take('job:orders')).toBeDefined();
   });
 
+  it('interrupts every run that a dead process has of the job, because another process runs it next', async () => {
+    const { open, people, seen, queue, take, store } = await openQueue();
+    void queue.run(orderOf('orders'));
+    const worker = await open('worker');
+    await worker.leases.take('job:orders');
+    const sync = await worker.runs.begin({ job: 'orders', origin: 'person', firedAt: 1 });
+    await take(worker);
+    people.dead.add('worker');
+    await until('the death to be noticed', () => seen.dead.length === 1);
+    expect((await store.runs.find(sync))?.state).toBe('interrupted');
+  });
+
   it("considers no process dead while this one can't read heartbeats", async () => {
     const { store, open, people, seen, queue, take } = await openQueue();
     seen.isConnected = false;
