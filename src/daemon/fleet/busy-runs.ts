@@ -29,7 +29,9 @@ export class BusyRuns {
   /** Records that a run found its job busy. Returns false if it has waited long enough. */
   isToWait({ id, job }: { readonly id: string; readonly job: string }): boolean {
     const now = this.#clock.monotonic();
-    const run = this.#byId.get(id) ?? { job, since: now, lastAt: now };
+    const known = this.#byId.get(id);
+    // The server's clock can be set back.
+    const run = known !== undefined && known.lastAt <= now ? known : { job, since: now, lastAt: now };
     run.lastAt = now;
     this.#byId.set(id, run);
     return now - run.since < maxBusyMs;
@@ -39,7 +41,7 @@ export class BusyRuns {
   resting(): string[] {
     const now = this.#clock.monotonic();
     // Other processes may have taken the run in the meantime.
-    for (const [id, { lastAt }] of this.#byId) if (now - lastAt > maxBusyMs) this.#byId.delete(id);
+    for (const [id, { lastAt }] of this.#byId) if (Math.abs(now - lastAt) > maxBusyMs) this.#byId.delete(id);
     return [...this.#byId.values()].filter(({ lastAt }) => now - lastAt < restMs).map(({ job }) => job);
   }
 }

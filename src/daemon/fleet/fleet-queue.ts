@@ -149,7 +149,8 @@ export class FleetQueue {
   async #look(): Promise<void> {
     const { store, clock } = this.#options;
     for (const row of await store.fleetRuns.ended()) this.#take(row);
-    if (clock.monotonic() - this.#deadAt < deadMs) return;
+    // The server's clock can be set back.
+    if (Math.abs(clock.monotonic() - this.#deadAt) < deadMs) return;
     this.#deadAt = clock.monotonic();
     await this.#takeDead();
   }

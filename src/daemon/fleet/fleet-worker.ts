@@ -154,7 +154,7 @@ export class FleetWorker {
     const outcome = await now.follow(run);
     if (outcome.state === 'owed') active().nudge();
     if (outcome.state === 'stopped' && stop.aborted && !cancel.aborted) await this.#giveBack(taken, outcome);
-    else if (outcome.state === 'busy' && this.#busy.isToWait(taken)) await this.#putBack(taken);
+    else if (outcome.state === 'busy' && !cancel.aborted && this.#busy.isToWait(taken)) await this.#putBack(taken);
     else await this.#end(taken, outcome);
     ended();
   }
@@ -207,7 +207,8 @@ export class FleetWorker {
   async #check(): Promise<void> {
     const { runtime } = this.#options;
     const now = runtime.clock.monotonic();
-    if (now - this.#checkedAt < checkMs) return;
+    // The server's clock can be set back.
+    if (Math.abs(now - this.#checkedAt) < checkMs) return;
     this.#checkedAt = now;
     await this.#reportOtherConfigs(now);
     if (this.#running.size === 0) return;
