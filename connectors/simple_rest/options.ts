@@ -106,8 +106,8 @@ export const query = {
         step: { ...text, pattern: '^\\d+(mo|[hdwy])$', description: 'Length of each requested period: 7d, 1mo.' },
         bound: {
           enum: ['inside', 'outside'],
-          default: 'inside',
-          description: 'Whether `window.to` is the last day of the period (inside), or the day after it (outside).',
+          description:
+            'If periods are days: whether `window.to` and `until` are the last day of the period (inside), or the day after it (outside). Default: inside; with `cursor`, outside.',
         },
       },
     },

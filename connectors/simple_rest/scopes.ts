@@ -9,7 +9,8 @@ export function* scopesOf(query: RestQuery, scope: Scope): Generator<Scope> {
 
 function* scopesOfWindow({ window, cursor }: RestQuery, scope: Scope): Generator<Scope> {
   if (window === undefined) return yield scope;
-  const { step, bound = 'inside' } = window;
+  // A record changed on the last day of a period must not be missed because the API takes a date as its midnight.
+  const { step, bound = cursor === undefined ? 'inside' : 'outside' } = window;
   const { start, end } = cursor === undefined ? window : cursorWindow(window, scope);
   const dated: Scope = { ...scope, start_date: start, ...(end === undefined ? {} : { end_date: end }) };
   for (const span of spansOf({ end: bound, ...(step === undefined ? {} : { step }) }, dated, undefined)) {
@@ -17,7 +18,12 @@ function* scopesOfWindow({ window, cursor }: RestQuery, scope: Scope): Generator
   }
 }
 
-/** The window of an incremental read. In a backfill, it ends with the range. */
+/**
+ * The window of an incremental read. In a backfill, it ends with the range, which excludes the day in `until`; a window
+ * includes the day in `end`.
+ */
 function cursorWindow({ end = '{{ now }}' }: RestWindow, { until }: Scope): Pick<RestWindow, 'start' | 'end'> {
-  return { start: '{{ since }}', end: until === undefined ? end : '{{ until }}' };
+  if (until === undefined) return { start: '{{ since }}', end };
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(String(until));
+  return { start: '{{ since }}', end: isDay ? '{{ until - 1d }}' : '{{ until }}' };
 }

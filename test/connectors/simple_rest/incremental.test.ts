@@ -39,6 +39,8 @@ const query = {
 const idsOf = ({ rows }: { rows: readonly (readonly (string | null)[])[] }) => rows.map(([id]) => id);
 /** The `since` of a run's first request. */
 const since = () => new URL(asked()[0]!, 'http://h').searchParams.get('since');
+/** The parameters of each request, without their names. */
+const spans = () => asked().map((url) => [...new URL(url, 'http://h').searchParams.values()].join(' '));
 
 async function run(more: Item = {}, watermark?: string | undefined, how: object = {}) {
   server.requests.length = 0;
@@ -259,14 +261,28 @@ describe('an incremental read', () => {
   it('requests long spans step by step with `window`, up to now or to the end of a backfill', async () => {
     const now = { logicalAt: Date.UTC(2026, 2, 10, 12), timezone: 'UTC' };
     const more = { start: '2026-01-01', window: { step: '1mo' }, paging: { kind: 'none' } };
-    items = [{ id: 1, at: '2026-02-10T12:00:00Z' }];
-    const spans = () => asked().map((url) => [...new URL(url, 'http://h').searchParams.values()].join(' '));
-    const { watermark } = await run(more, undefined, now);
-    expect(spans()).toEqual(['2026-01-01 2026-01-31', '2026-02-01 2026-02-28', '2026-03-01 2026-03-10T12:00:00Z']);
+    items = [
+      { id: 1, at: '2026-01-31T10:00:00Z' },
+      { id: 2, at: '2026-02-10T12:00:00Z' },
+    ];
+    const { watermark, rows } = await run(more, undefined, now);
+    expect(rows.map(([id]) => id)).toEqual(['1', '2']);
+    expect(spans()).toEqual(['2026-01-01 2026-02-01', '2026-02-01 2026-03-01', '2026-03-01 2026-03-10T12:00:00Z']);
     await run(more, watermark, now);
     expect(spans()).toEqual(['2026-02-10T12:00:00Z 2026-03-10T12:00:00Z']);
     await run(more, watermark, { ...now, range: { from: '2025-01-01', to: '2025-02-15' } });
     expect(spans()).toEqual(['2025-01-01T00:00:00Z 2025-02-01T00:00:00Z', '2025-02-01T00:00:00Z 2025-02-15T00:00:00Z']);
+  });
+
+  it('ends the last period of a backfill of days at its end, or a day earlier with `bound: inside`', async () => {
+    items = [{ id: 1, at: '2026-01-31' }];
+    const more = { start: '2026-01-01', paging: { kind: 'none' } };
+    const { watermark } = await run(more);
+    const backfill = { range: { from: '2025-01-01', to: '2025-02-01' }, timezone: 'UTC' };
+    await run({ ...more, window: { step: '1mo' } }, watermark, backfill);
+    expect(spans()).toEqual(['2025-01-01 2025-02-01']);
+    await run({ ...more, window: { step: '1mo', bound: 'inside' } }, watermark, backfill);
+    expect(spans()).toEqual(['2025-01-01 2025-01-31']);
   });
 });
 
