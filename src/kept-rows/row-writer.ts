@@ -34,9 +34,11 @@ export interface RowWriterOptions {
 /** Converts rows of batches to records. */
 export class RowWriter {
   readonly #given: RowWriterOptions;
-  readonly #key: readonly Ordering[];
+  /** Resolved with the first row. */
+  #key: readonly Ordering[] = [];
   readonly #version: Ordering | undefined;
-  readonly #deleted: number;
+  /** Index of the column that marks deletions; -1 if there is none. Resolved with the first row. */
+  #deleted = -1;
   /** The row's value cells as strings. */
   readonly #texts: (string | null)[] = [];
   readonly hasValue: boolean[];
@@ -45,13 +47,9 @@ export class RowWriter {
   #rows = 0;
 
   constructor(given: RowWriterOptions) {
-    const { columns, come, key, deleted, cursor } = given;
+    const { columns, come, cursor } = given;
     this.#given = given;
-    // A source that finds its columns in its records has none if there are no records.
-    const isEmpty = come.length === 0 && columns.length > 0;
-    this.#key = isEmpty ? [] : key.map((name) => keyOrdering(name, { columns, come }));
     this.#version = versionOrdering(cursor, come);
-    this.#deleted = deleted === undefined || isEmpty ? -1 : namedColumn(come, deleted, 'deleted');
     this.hasValue = columns.map(() => false);
   }
 
@@ -66,7 +64,7 @@ export class RowWriter {
 
   /** Converts row `i` of the batch to a record. Throws a Problem (family `row`) if the key is null or too long. */
   write(batch: Batch, i: number, arena: Arena): void {
-    if (this.#rows === 0) this.#refuseOtherTypes();
+    if (this.#rows === 0) this.#begin();
     const r = storedRow(batch, i);
     arena.reserve(this.#maxBytes(batch, r));
     const { buffer, used } = arena;
@@ -80,6 +78,17 @@ export class RowWriter {
     writeHead(buffer, used, { size: at - used, key, version, isDeletion: this.#isDeleted(batch, r) });
     arena.added(at - used);
     this.#rows += 1;
+  }
+
+  /**
+   * Finds the columns that the rule names. This waits for a row, because a source that finds its columns in its records
+   * has none of these if there are no records.
+   */
+  #begin(): void {
+    const { columns, come, key, deleted } = this.#given;
+    this.#key = key.map((name) => keyOrdering(name, { columns, come }));
+    if (deleted !== undefined) this.#deleted = namedColumn(come, deleted, 'deleted');
+    this.#refuseOtherTypes();
   }
 
   /**

@@ -137,6 +137,17 @@ it('a merge ignores the column types of a run without rows, even those of its ke
   }
 });
 
+it('a merge keeps its rows if a run without rows has only columns that the records get from elsewhere', async () => {
+  const rig = new Rig({ ...merge, deleted: 'gone' });
+  const found: Column[] = [{ name: 'as_of', type: 'text' }];
+  const told = { columns: [...found, columns[0]!, { name: 'gone', type: 'boolean' } as const], cursor: 'at' };
+  expect(await rig.run([], { columns: found, cursor: 'at' })).toEqual([]);
+  const rows = await rig.run([['now', 1, false]], told);
+  expect(rows).toEqual([['now', '1', 'false']]);
+  expect(await rig.run([], { columns: found, cursor: 'at' })).toEqual(rows);
+  expect(await rig.run([['later', 1, true]], told)).toEqual([]);
+});
+
 it("a merge reports the number of a row whose key is null, and rejects a key that isn't a column or has no exact text", async () => {
   const rig = new Rig(merge);
   await expect(
