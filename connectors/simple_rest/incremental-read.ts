@@ -53,8 +53,11 @@ export class IncrementalRead {
   /** The template variables `since` and `until`, if they have values. */
   names(scope: Scope): { readonly since?: unknown; readonly until?: unknown } {
     const { cursor, lag, start } = this.#query;
-    if (this.#range !== undefined) return { since: sent(this.#range.from), until: sent(this.#range.to) };
-    if (this.#before !== undefined) return { since: sent(lagged(cursor, this.#before.value, lag)) };
+    const from = this.#range?.from ?? this.#before?.value;
+    // A backfill needs the lag if an API returns only records after the time. Records before the range are dropped.
+    const since = from && sent(lagged(cursor, from, lag));
+    if (this.#range !== undefined) return { since, until: sent(this.#range.to) };
+    if (since !== undefined) return { since };
     if (start === undefined) return {};
     return { since: typeof start === 'number' ? start : renderText(start, scope) };
   }

@@ -258,6 +258,21 @@ describe('an incremental read', () => {
     expect(await failure(query, {}, { range })).toMatchObject({ code: 'CURSOR_RANGE' });
   });
 
+  it('reads the row at the start of a past range from an API that returns only later ones, if there is a lag', async () => {
+    isAfter = (at, since) => instant(at) > instant(since);
+    items = [
+      { id: 1, at: '2025-12-31T23:30:00Z' },
+      { id: 2, at: '2026-01-01T00:00:00Z' },
+      { id: 3, at: '2026-01-31T00:00:00Z' },
+    ];
+    const more = { lag: '1h' };
+    const { watermark } = await run(more);
+    const january = await run(more, watermark, { range: { from: '2026-01-01', to: '2026-02-01' }, timezone: 'UTC' });
+    expect(idsOf(january)).toEqual(['2', '3']);
+    expect(january.covers).toEqual({ column: 'at', from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' });
+    expect(since()).toBe('2025-12-31T23:00:00Z');
+  });
+
   it('requests long spans step by step with `window`, up to now or to the end of a backfill', async () => {
     const now = { logicalAt: Date.UTC(2026, 2, 10, 12), timezone: 'UTC' };
     const more = { start: '2026-01-01', window: { step: '1mo' }, paging: { kind: 'none' } };
