@@ -2,11 +2,11 @@ import type { OptionFault } from './option-fault.ts';
 import type { RestQuery } from './options.ts';
 
 /** The options that are omitted as a whole if a template in them has no value. */
-const undivided = ['path', 'endpoint_url', 'paths'] as const;
+const undivided = ['path', 'endpoint_url'] as const;
 
 /** Errors in `cursor` and the options that belong to it. @param requests the options that contain the request. */
 export function incrementalFaults(query: RestQuery, requests: readonly unknown[]): OptionFault[] {
-  const { cursor, lag, start, null_cursors, window, conditional } = query;
+  const { cursor, lag, start, null_cursors, window, conditional, paths } = query;
   if (cursor === undefined) {
     const given = Object.entries({ lag, start, null_cursors: null_cursors === 'refuse' ? undefined : null_cursors });
     return given.flatMap(([option, value]) =>
@@ -17,6 +17,11 @@ export function incrementalFaults(query: RestQuery, requests: readonly unknown[]
   const [since, until] = [unfilled('since'), unfilled('until')];
   const rules: [isBroken: boolean, option: string, message: string][] = [
     [conditional, 'cursor', 'cannot be combined with `conditional`'],
+    [
+      paths !== undefined,
+      'cursor',
+      'cannot be combined with `paths`, because new records of a path would be missed if another path has higher values; use one job per path',
+    ],
     [!uses(requests, 'since'), 'cursor', 'is not used: put `{{ since }}` into the request'],
     [
       start === undefined && window !== undefined,

@@ -318,6 +318,7 @@ describe('the options of an incremental read', () => {
     expect(faults({ ...windowed, window: { start: '2026-01-01' } })).toEqual(['window']);
     expect(faults({ path: '/x?a={{ window.from }}', window: { step: '1d' } })).toEqual(['window']);
     expect(faults({ ...windowed, conditional: true })).toContain('cursor');
+    expect(faults({ paths: ['/eu?a={{ since }}', '/us?a={{ since }}'], cursor: 'id', start: 0 })).toEqual(['cursor']);
     expect(faults({ path: '/x?since={{ since }}' })).toEqual(['path']);
   });
 
