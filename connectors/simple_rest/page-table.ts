@@ -47,7 +47,10 @@ export class PageTable {
   ): Promise<Surveyed> {
     const { format, encoding } = this.#settings!;
     // From the second page on, an empty csv body is a page without records.
-    if (answer.status === 204 || (spooled.bytes === 0 && number > 1 && format === 'csv')) return nothing;
+    if (answer.status === 204 || (spooled.bytes === 0 && number > 1 && format === 'csv')) {
+      ask.check?.(nothing);
+      return nothing;
+    }
     const isMaybeFault = format === 'xml' && this.#query.fail_when?.length !== 0;
     const fault = isMaybeFault ? await soapFailure(spooled, encoding, answer.url) : undefined;
     if (fault !== undefined) throw fault;

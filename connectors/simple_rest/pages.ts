@@ -12,6 +12,7 @@ import {
   type Scope,
   signOfMore,
   signPlaces,
+  type Surveyed,
   totalWarning,
   withUrl,
 } from '#sdk';
@@ -258,16 +259,20 @@ class PageRun {
     const ask = { count: isPaged || preview !== undefined, values: [...inBody, ...signs, ...totals] };
     const facts = { ...pathFact(query, scope), ...parentFacts(query, scope.parent), ...factsOf(query, answer) };
     const input = { ...spooled.input, facts };
-    const found = await this.#table.survey(page, { input, ask, number: this.#number });
-    const { records = 0, values } = found;
-    log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
     const inHeaders = headerValues(this.#places, answer);
-    const valueAt = (place: string) => (inHeaders.has(place) ? inHeaders.get(place) : values.get(place));
-    const failure = failureMessage(this.#failPaths, valueAt, answer.url) ?? found.refused;
-    const problem = failure ?? shapeProblem(found, query, answer.url);
-    if (problem !== undefined) throw problem;
-    Object.assign(facts, pageFacts(query, { ...found, valueAt, url: answer.url }));
-    return { records, valueAt, nearby: found.nearby };
+    const valuesOf = (found: Surveyed) => (place: string) =>
+      inHeaders.has(place) ? inHeaders.get(place) : found.values.get(place);
+    const check = (found: Surveyed) => {
+      const valueAt = valuesOf(found);
+      const failure = failureMessage(this.#failPaths, valueAt, answer.url) ?? found.refused;
+      const problem = failure ?? shapeProblem(found, query, answer.url);
+      if (problem !== undefined) throw problem;
+      Object.assign(facts, pageFacts(query, { ...found, valueAt, url: answer.url }));
+    };
+    const found = await this.#table.survey(page, { input, ask: { ...ask, check }, number: this.#number });
+    const { records = 0, nearby } = found;
+    log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
+    return { records, valueAt: valuesOf(found), nearby };
   }
 }
 

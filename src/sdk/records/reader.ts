@@ -27,6 +27,8 @@ export interface SurveyAsk {
    * and values in the last record in all formats.
    */
   readonly values?: readonly string[];
+  /** Called with what the survey found. If it throws, surveying the input fails with that error. */
+  readonly check?: (found: Surveyed) => void;
 }
 
 /** What the path to the records contains in a JSON document: a list, null, or a single record. */

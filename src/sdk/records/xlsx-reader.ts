@@ -8,7 +8,7 @@ import { namesOf } from './csv-header.ts';
 import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
 import { inputCells, withInputColumns } from './input-columns.ts';
 import type { RecordOptions } from './options.ts';
-import type { RecordReader, Surveyed } from './reader.ts';
+import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
 import { familyOf, type ValueFormat } from './value-format.ts';
 import { openSheet, type Sheet } from './xlsx-book.ts';
@@ -39,7 +39,7 @@ export class XlsxReader implements RecordReader {
     this.#settings = settings;
   }
 
-  async survey(input: RecordInput): Promise<Surveyed> {
+  async survey(input: RecordInput, { check }: SurveyAsk = {}): Promise<Surveyed> {
     const sheet = await openSheet(input, this.#settings.sheet);
     let records = 0;
     let names: string[] | undefined;
@@ -55,9 +55,11 @@ export class XlsxReader implements RecordReader {
     }
     this.#warnOfErrors(input);
     if (names === undefined && this.#settings.header) throw noHeader(input, sheet);
+    const found = { records, values: new Map() };
+    check?.(found);
     this.#tables.push({ input, sheet, names: names ?? [] });
     this.#accept(input, names ?? []);
-    return { records, values: new Map() };
+    return found;
   }
 
   extraction(): Extraction {

@@ -33,6 +33,7 @@ export class XmlReader implements RecordReader {
 
   async survey(input: RecordInput, ask: SurveyAsk = {}): Promise<Surveyed> {
     const found = await this.#look(input, ask);
+    ask.check?.(found);
     this.#inputs.push(input);
     return found;
   }

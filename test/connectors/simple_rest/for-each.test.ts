@@ -150,6 +150,30 @@ describe('for_each', () => {
     expect(asked()).toEqual(['/accounts']);
   });
 
+  test('reads a partial response again, and returns its rows once, although other parents were read meanwhile', async () => {
+    let asked = 0;
+    let release: () => void = () => undefined;
+    const others = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    server.answer = ({ pathname }, response) => {
+      const rows = [{ id: pathname }];
+      if (pathname !== '/1') {
+        sendJson(response, { rows });
+        return void response.once('finish', release);
+      }
+      if (++asked > 1) return sendJson(response, { rows });
+      const errors = [{ message: 'slow down', extensions: { code: 'THROTTLED' } }];
+      const text = JSON.stringify({ rows, errors });
+      // The second parent's response comes between the two parts of the first one's.
+      response.writeHead(200, { 'content-type': 'application/json' }).write(text.slice(0, 5));
+      void others.then(() => response.end(text.slice(5)));
+    };
+    const query = { for_each: { values: [1, 2] }, path: '/{{ parent.value }}', records: 'rows', fail_when: ['errors'] };
+    expect((await extract(query)).rows).toEqual([['/1'], ['/2']]);
+    expect(asked).toBe(2);
+  });
+
   test('has no rows if there are no parents', async () => {
     server.answer = (_, response) => sendJson(response, { data: [] });
     const { rows } = await extract({ for_each: { path: '/a', records: 'data' }, path: '/{{ parent.id }}' });

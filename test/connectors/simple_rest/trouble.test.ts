@@ -211,6 +211,13 @@ test.each([
   expect(server.requests.length).toBe(requests);
 });
 
+test('a refused response with status 200 is read again, and nothing of it is left in the result', async () => {
+  const good = JSON.stringify({ data: { a: ids(0, 2) } });
+  server.answer = (_, response, number) => sendJson(response, number === 1 ? graphErrors('THROTTLED') : good);
+  const query = { method: 'POST', body: { query: '{ a { id } }' }, records: 'data.a' };
+  expect((await extract(query, { retries: 2 })).rows).toEqual(numbers(0, 2));
+});
+
 test('a response that stalls times out, and so does one that trickles endlessly', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
