@@ -10,9 +10,9 @@ import {
   placeAmong,
   readTwice,
   type Scope,
+  type Surveyed,
   signOfMore,
   signPlaces,
-  type Surveyed,
   totalWarning,
   withUrl,
 } from '#sdk';

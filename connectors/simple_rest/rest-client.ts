@@ -114,21 +114,26 @@ export class RestClient {
     isRead: IsRead,
   ): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
     const sent = await make();
+    const used = this.#credentials.newest;
     // Building the request may require a login, which takes its own slot.
     await this.#takeSlot();
     const options = { isRequest: true, isAnonymous: isAnonymous(this.#options.source, sent), onRenewed };
     try {
-      return { sent, answer: await logInBy(this.#options, () => this.#send(sent, isRead), options) };
+      return { sent, answer: await logInBy(this.#options, () => this.#send(sent, { used, isRead }), options) };
     } catch (error) {
       if (error !== again) throw error;
     }
     return this.#exchange(make, isRead);
   }
 
-  async #send(sent: HttpRequest, isRead: IsRead): Promise<HttpResponse> {
+  /** Sends a request that contains the token `used`. */
+  async #send(
+    sent: HttpRequest,
+    { used, isRead }: { readonly used: string | undefined; readonly isRead: IsRead },
+  ): Promise<HttpResponse> {
     const { client } = this.#options;
     const answer = await this.#sendSigned(sent);
-    if (answer.status === 401 && (await this.#credentials.refused(this.#options))) {
+    if (answer.status === 401 && (await this.#credentials.refused({ ...this.#options, used }))) {
       await answer.body.return(undefined);
       throw again;
     }

@@ -23,13 +23,22 @@ interface Facts {
   readonly client_id: string | undefined;
 }
 
+interface RefusalOptions {
+  readonly preview?: PreviewLimits | undefined;
+  readonly used?: string | undefined;
+}
+
 /** Provides a service's credentials during a run, and refreshes them. */
 export class CredentialProvider {
   readonly #data: LoginData;
   readonly #login: TokenSource | undefined;
   readonly #call: BareCall;
   #token: Token | undefined;
+  #newest: string | undefined;
   #refusals = 0;
+  /** Shared by all requests that need the token at the same time, so that they log in once. */
+  #acquiring: Promise<Token | undefined> | undefined;
+  #reporting: Promise<void> | undefined;
 
   constructor(data: LoginData, given: { login: TokenSource | undefined; call: BareCall }) {
     this.#data = data;
@@ -39,14 +48,18 @@ export class CredentialProvider {
 
   /** The login's template variables. */
   async facts(): Promise<Facts | undefined> {
-    if (this.#data.kind === 'oauth') {
-      if (this.#login === undefined) throw tokenMissing();
-      this.#remember(await this.#login.token());
-    }
-    if (this.#data.kind === 'session' && this.#token === undefined) await this.#logIn();
-    if (this.#token === undefined) return undefined;
-    const { access_token, kept, client_id } = this.#token;
+    this.#acquiring ??= this.#acquire().finally(() => {
+      this.#acquiring = undefined;
+    });
+    const token = await this.#acquiring;
+    if (token === undefined) return undefined;
+    const { access_token, kept, client_id } = token;
     return { token: access_token, kept, client_id };
+  }
+
+  /** The newest token, even if it was refused. A request that was just built contains it. */
+  get newest(): string | undefined {
+    return this.#newest;
   }
 
   /** Headers and parameters for one request. `scope` contains the login's variables under `login`. */
@@ -63,16 +76,24 @@ export class CredentialProvider {
   }
 
   /**
-   * Call this if the service refused the token. Returns true if a new token may help, which is only once until the next
-   * successful response. In a preview, a session's token is new, so another login wouldn't help.
+   * Call this if the service refused `used`, the token of a request (default: the current one). Returns true if a new
+   * token may help: always if the token is no longer the current one, because another request was refused first.
+   * Otherwise only once until the next successful response. In a preview, a session's token is new, so another login
+   * wouldn't help.
    */
-  async refused({ preview }: { readonly preview?: PreviewLimits | undefined } = {}): Promise<boolean> {
+  async refused({ preview, used = this.#token?.access_token }: RefusalOptions = {}): Promise<boolean> {
+    if (used === undefined) return false;
+    // The runner may be about to return the refused token again.
+    while (this.#token?.access_token === used && this.#acquiring !== undefined) {
+      await this.#acquiring.catch(() => undefined);
+    }
     const token = this.#token;
-    if (token === undefined || this.#refusals > 0) return false;
+    if (token?.access_token !== used) return true;
+    if (this.#refusals > 0) return false;
     if (preview !== undefined && this.#data.kind === 'session') return false;
     this.#refusals += 1;
     this.#token = undefined;
-    if (this.#data.kind === 'oauth') await this.#login?.refused(token);
+    if (this.#data.kind === 'oauth') await this.#report(token);
     return true;
   }
 
@@ -88,6 +109,24 @@ export class CredentialProvider {
     await this.#call(data.logout, 'logout').catch(() => undefined);
   }
 
+  async #acquire(): Promise<Token | undefined> {
+    // The runner returns a token until it knows that the service refused it.
+    await this.#reporting;
+    if (this.#data.kind === 'oauth') {
+      if (this.#login === undefined) throw tokenMissing();
+      this.#remember(await this.#login.token());
+    }
+    if (this.#data.kind === 'session' && this.#token === undefined) await this.#logIn();
+    return this.#token;
+  }
+
+  async #report(token: Token): Promise<void> {
+    this.#reporting = this.#login?.refused(token).finally(() => {
+      this.#reporting = undefined;
+    });
+    await this.#reporting;
+  }
+
   async #logIn(): Promise<void> {
     if (this.#data.kind !== 'session') return;
     const { call, token: at, place } = this.#data;
@@ -101,6 +140,7 @@ export class CredentialProvider {
   #remember(token: Token): void {
     if (token.access_token !== this.#token?.access_token) registerSecret(token.access_token);
     this.#token = token;
+    this.#newest = token.access_token;
   }
 }
 

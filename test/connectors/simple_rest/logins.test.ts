@@ -65,6 +65,33 @@ test('a login call gets the token; an expired session is renewed, and closed aft
   expect(renderProblem(problem as Problem)).not.toContain('hunter22');
 });
 
+test.each(['login_call', 'client_credentials'])(
+  'requests that are sent at the same time with an expired token of %s get the same new one',
+  async (kind) => {
+    let logins = 0;
+    const waiting: (() => void)[] = [];
+    server.answer = ({ pathname }, response) => {
+      if (pathname === '/login') return sendJson(response, { token: `token-${++logins}` });
+      const id = Number(pathname.slice(1));
+      const { authorization } = server.requests.at(-1)!.headers;
+      if (authorization === 'Bearer token-2') return sendJson(response, ids(id, id + 1));
+      // All four requests are refused, the last one after the others have used the new token.
+      if (id === 4) waiting.push(() => response.writeHead(401).end());
+      else waiting.unshift(() => response.writeHead(401).end());
+      if (waiting.length !== 4) return;
+      for (const refuse of waiting.slice(0, -1)) refuse();
+      setTimeout(waiting.at(-1)!, 100);
+    };
+    const call = { path: '/login', body: { user: 'ann' } };
+    const auth =
+      kind === 'login_call' ? { kind, call, token_path: 'token' } : { kind, token_url: 'https://id.example/token' };
+    const login = new TestLogin();
+    const query = { for_each: { values: [1, 2, 3, 4] }, path: '/{{ parent.value }}' };
+    expect((await extract(query, { auth }, { login })).rows).toEqual(numbers(1, 5));
+    expect([logins, login.refusals]).toEqual(kind === 'login_call' ? [2, []] : [0, ['token-1']]);
+  },
+);
+
 test("the logout request has the session's credentials", async () => {
   server.answer = ({ pathname }, response) =>
     pathname === '/session' ? sendJson(response, { token: 'session-4711' }) : sendJson(response, ids(0, 1));
