@@ -221,9 +221,10 @@ class PageRun {
         return query.conditional ? conditioned(request, this.#init.watermark) : request;
       },
       async (answer, sent) => {
+        // With `missing: skip` and `stop_at: 404`, the status has another meaning behind the last page.
+        if (isBeyond(answer)) return { kind: 'beyond', answer: await discarded(answer) };
         if (ruleFor(query.answers, answer)?.means === 'missing')
           return { kind: 'missing', answer: await discarded(answer) };
-        if (isBeyond(answer)) return { kind: 'beyond', answer: await discarded(answer) };
         await refusePartOf(sent, answer, {
           isPaged: query.paging.kind !== 'none' && this.#before?.answer.status !== 200,
           isConditional: query.conditional && isConditioned(sent),

@@ -120,6 +120,8 @@ describe('for_each', () => {
     expect(problem.next).toContain('missing: skip');
     expect((await extract(query([1, 2, 3], 'skip'))).rows).toEqual([['/1'], ['/3']]);
     expect(await failure(query([1, 4, 3], 'skip'))).toMatchObject({ code: 'REST_PAGE_MISSING' });
+    const stopping = { ...query([1, 2, 4], 'skip'), paging: { kind: 'page', stop_at: 404 } };
+    expect((await extract(stopping)).rows).toEqual([['/1'], ['/4']]);
   });
 
   test('reports the error of the first parent that fails, and leaves no request open', async () => {
