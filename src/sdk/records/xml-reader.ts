@@ -39,7 +39,8 @@ export class XmlReader implements RecordReader {
   }
 
   async #look(input: RecordInput, ask: SurveyAsk): Promise<Surveyed> {
-    if (this.#settings.columns.length > 0 && !ask.count) return { records: undefined, values: new Map() };
+    const { columns } = this.#settings;
+    if (columns.length > 0 && !ask.count && !ask.values?.length) return { records: undefined, values: new Map() };
     let records = 0;
     const meet: Meet = (path, isRepeated) => this.#meet(input, path, isRepeated);
     const places = (ask.values ?? []).map((text) => withoutPrefixes(placeAmong(text, this.#settings.records ?? '')));

@@ -29,11 +29,13 @@ it('a value outside the records keeps its digits, also if it comes after the rec
   ]);
   server.answer = (_, response) =>
     response.writeHead(200, { 'content-type': 'text/xml' }).end('<a day="3"><r><id>1</id></r><r><id>2</id></r></a>');
-  const xml = await extract({ records: 'a.r', page_columns: { day: 'a.@day' } });
-  expect(xml.rows).toEqual([
-    ['3', '1'],
-    ['3', '2'],
-  ]);
+  for (const more of [{}, { columns: [{ name: 'id' }] }]) {
+    const xml = await extract({ records: 'a.r', page_columns: { day: 'a.@day' }, ...more });
+    expect(xml.rows).toEqual([
+      ['3', '1'],
+      ['3', '2'],
+    ]);
+  }
 });
 
 it('a response without the value fails the run and shows what is there', async () => {
