@@ -16,7 +16,7 @@ export function optionFaults(source: RestSource, query: RestQuery | undefined): 
   const { auth } = source;
   const messages = [...authFaults(auth), hmacFault(auth)].filter((message) => message !== undefined);
   const faults = messages.map((message) => ({ option: 'auth', message }));
-  return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query)];
+  return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query, source)];
 }
 
 function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): OptionFault[] {
@@ -46,7 +46,7 @@ function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): O
     : [];
 }
 
-function queryFaults(query: RestQuery): OptionFault[] {
+function queryFaults(query: RestQuery, { url }: Pick<RestSource, 'url'>): OptionFault[] {
   const faults: OptionFault[] = [
     ...recordFaults(query),
     ...pagingFaults(query),
@@ -57,7 +57,7 @@ function queryFaults(query: RestQuery): OptionFault[] {
       query,
       [...templated, 'paths' as const, 'report' as const].map((option) => query[option]),
     ),
-    ...forEachFaults(query, queryFaults),
+    ...forEachFaults(query, { url, faultsOf: (parents) => queryFaults(parents, { url }) }),
     ...answerFaults(query.answers),
     ...pathsFaults(query, new Set(outerNames(query))),
     ...reportOptionFaults(query),

@@ -4,17 +4,23 @@ import type { ForEach } from './for-each-options.ts';
 import type { OptionFault } from './option-fault.ts';
 import type { RestQuery } from './options.ts';
 
+interface ForEachSource {
+  /** The source's URL, to which the path of the parents is relative. */
+  readonly url: string | undefined;
+  /** Checks the query that returns the parents. */
+  readonly faultsOf: (query: RestQuery) => OptionFault[];
+}
+
 /**
  * Errors in `for_each` and `parent_columns`.
- * @param faultsOf checks the query that returns the parents.
  */
-export function forEachFaults(query: RestQuery, faultsOf: (query: RestQuery) => OptionFault[]): OptionFault[] {
+export function forEachFaults(query: RestQuery, { url, faultsOf }: ForEachSource): OptionFault[] {
   const { for_each: given, parent_columns, path_column, header_columns, page_columns } = query;
   const columns = Object.keys(parent_columns);
   if (given === undefined) {
     return columns.length === 0 ? [] : [{ option: 'parent_columns', message: 'requires `for_each`' }];
   }
-  const message = combinationFault(query) ?? sourceFault(given, query, faultsOf);
+  const message = combinationFault(query) ?? sourceFault(given, query, { url, faultsOf });
   if (message !== undefined) return [{ option: 'for_each', message }];
   const twice = columns.find(
     (column) => column === path_column || Object.hasOwn({ ...header_columns, ...page_columns }, column),
@@ -36,15 +42,12 @@ function combinationFault(query: RestQuery): string | undefined {
   return undefined;
 }
 
-function sourceFault(
-  given: ForEach,
-  query: RestQuery,
-  faultsOf: (query: RestQuery) => OptionFault[],
-): string | undefined {
+function sourceFault(given: ForEach, query: RestQuery, { url, faultsOf }: ForEachSource): string | undefined {
   const { values, path, missing, concurrency, max_parents, ...request } = given;
   if (values === undefined) {
     if (path === undefined) return 'requires `path` or `values`';
     if (/^https?:\/\//i.test(path)) return `cannot have a full URL as \`path\`: ${path}`;
+    if (url === undefined) return "requires the source's `url` for its `path`";
     const fault = faultsOf(parentQuery(given))[0];
     return fault === undefined ? undefined : `\`${fault.option}\` ${fault.message}`;
   }
