@@ -75,6 +75,10 @@ export function listedParents(values: NonNullable<ForEach['values']>, query: Res
   const parents = values.map((value) => (typeof value === 'object' ? value : { value }));
   checkCount(parents.length, query.for_each!);
   checkValues(parents, query);
+  // A parent may lack a value for a column, but not all of them.
+  const isIn = (name: string) => parents.some((parent) => textOf(valueAt(parent, name)) !== undefined);
+  const unknown = Object.values(query.parent_columns).find((name) => !isIn(name));
+  if (unknown !== undefined) throw noValue(unknown, { known: [...new Set(parents.flatMap(Object.keys))] });
   return parents;
 }
 

@@ -241,9 +241,17 @@ describe('for_each', () => {
       ['for_each'],
     ],
     [{ path: '/a', parent_columns: { a: 'a' } }, ['parent_columns']],
+    [{ for_each: { values: [{ a: 1 }, { a: 2 }] }, path: '/{{ parent.a }}', parent_columns: { b: 'b' } }, ['for_each']],
+    [{ for_each: { values: [{ a: 1 }, { a: 2, b: 3 }] }, path: '/{{ parent.a }}', parent_columns: { b: 'b' } }, []],
     [{ path: '/{{ parent.a }}' }, ['path']],
     [{ for_each: { path: '/a?d={{ today }}', method: 'POST', body: { a: 1 } }, path: '/{{ parent.a }}' }, []],
   ])('the options %j are checked before any request is sent', (query, options) => {
     expect(faults(query)).toEqual(options);
+  });
+
+  test("requires the source's URL for the path of the parents", () => {
+    const query = { for_each: { path: '/a' }, endpoint_url: 'https://h/{{ parent.a }}' };
+    expect(faults(query)).toEqual([]);
+    expect(faults(query, {})).toEqual(['for_each']);
   });
 });
