@@ -95,6 +95,15 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a write whose confirmation is los
     expect((await store.quota.use('account', '2026-11-27')).used).toBe(1);
   });
 
+  it("doesn't keep a run of the fleet that the process doesn't know it has", async () => {
+    const { store, lost } = await open();
+    const waiting = { fired_at: 1, logical_at: null, attempt: null, next_firing: null, urgency: 1, config_sha256: 'c' };
+    await store.fleetRuns.add({ job: 'orders', ...waiting });
+    await lost(() => store.fleetRuns.take('c', 1), 'update "lost_');
+    expect(await store.fleetRuns.taken()).toEqual([]);
+    expect(await store.fleetRuns.take('c', 1)).toMatchObject([{ job: 'orders' }]);
+  });
+
   it("interrupts the run that it began, so that the run's firing is repeated", async () => {
     const { store, lost } = await open();
     await lost(() => store.runs.begin({ job: 'orders', origin: 'schedule' }));

@@ -48,9 +48,12 @@ export class FleetRuns extends Repository {
       const taken: TakenRun[] = [];
       for (const job of await nextOf(inside, { config, limit: limit + spare, except })) {
         if (taken.length === limit) break;
+        const token = newId();
+        // If the response is lost, this process doesn't know that it has the run, and would keep it for as long as it lives.
+        inside.taken?.set(token, (outside) => new FleetRuns(outside).#release(job, token));
         const row = await db
           .updateTable('fleet_runs')
-          .set({ owner: processes.self, token: newId(), taken_at: Math.round(clock.now()) })
+          .set({ owner: processes.self, token, taken_at: Math.round(clock.now()) })
           .where('job', '=', job)
           .where('owner', 'is', null)
           .where('outcome', 'is', null)
@@ -144,6 +147,10 @@ export class FleetRuns extends Repository {
       .where('outcome', 'is', null)
       .execute();
     return new Map(rows.map(({ token, cancelled }) => [token ?? '', { isCancelled: cancelled === 1 }]));
+  }
+
+  async #release(job: string, token: string): Promise<void> {
+    await this.#change({ job, token }, untaken);
   }
 
   async #change(
