@@ -11,6 +11,8 @@ export interface AwsLogin {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
+  /** When temporary credentials expire, in epoch milliseconds. Undefined if they don't, or if that isn't known. */
+  readonly expiresAt?: number;
 }
 
 const title = 'AWS';
@@ -57,7 +59,8 @@ async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
   const tag = (name: string): string | undefined => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1];
   const [id, key, session] = [tag('AccessKeyId'), tag('SecretAccessKey'), tag('SessionToken')];
   if (status === 200 && id && key && session) {
-    return registered({ accessKeyId: id, secretAccessKey: key, sessionToken: session });
+    const login = { accessKeyId: id, secretAccessKey: key, sessionToken: session };
+    return registered({ ...login, ...expiryOf(tag('Expiration')) });
   }
   const seen = [`status ${status}`, tag('Code')].filter(Boolean).join(': ');
   throw secretProblem('CONFIG_SECRET_DENIED', {
@@ -101,9 +104,14 @@ async function machineRole({ env, client }: SecretContext): Promise<AwsLogin> {
 }
 
 function credentialsIn(text: string, seen: string): AwsLogin {
-  const { AccessKeyId: id, SecretAccessKey: key, Token: token } = exactFields(text) ?? {};
+  const { AccessKeyId: id, SecretAccessKey: key, Token: token, Expiration: until } = exactFields(text) ?? {};
   if (typeof id !== 'string' || typeof key !== 'string' || typeof token !== 'string') throw noLogin(seen);
-  return registered({ accessKeyId: id, secretAccessKey: key, sessionToken: token });
+  return registered({ accessKeyId: id, secretAccessKey: key, sessionToken: token, ...expiryOf(until) });
+}
+
+function expiryOf(written: unknown): Pick<AwsLogin, 'expiresAt'> {
+  const expiresAt = typeof written === 'string' ? Date.parse(written) : Number.NaN;
+  return Number.isNaN(expiresAt) ? {} : { expiresAt };
 }
 
 function registered(login: AwsLogin): AwsLogin {

@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   pipeline: ['formats', 'kept-rows', 'transforms', 'sdk', 'lib', 'config'],
   schedule: ['lib'],
   secrets: ['oauth', 'sdk', 'lib'],
-  state: ['lib', 'pipeline', 'kept-rows'],
+  state: ['lib', 'pipeline', 'kept-rows', 'secrets'],
   config: ['sdk', 'lib', 'formats', 'transforms', 'schedule', 'kept-rows', 'alerts', 'secrets', 'state'],
   oauth: ['lib', 'sdk', 'state', 'config'],
   delivery: ['state', 'pipeline', 'config', 'guards', 'lib'],

@@ -61,7 +61,7 @@ describe('a state in a PostgreSQL database', () => {
     expect(faults).toEqual([]);
     expect(database!.payloadsBucket).toEqual({
       ...{ bucket: 'rows', prefix: 'a/b/', endpoint: 'https://minio:9000', region: 'eu-1', isPathStyle: true },
-      ...{ accessKeyId: 'me', secretAccessKey: 'bucket-secret' },
+      key: { accessKeyId: 'me', secretAccessKey: 'bucket-secret' },
     });
     const shown = JSON.stringify(showConfig(config!, made!));
     expect(shown).toContain('"payloads":"s3://rows/a/b"');
@@ -75,8 +75,20 @@ describe('a state in a PostgreSQL database', () => {
     expect(styled.database!.payloadsBucket).toMatchObject({ isPathStyle: false });
   });
 
+  it('can have its payloads in a bucket that is used with the credentials of the machine', async () => {
+    const ofAws = await loadState('postgres://a@db/rows', 'payloads: s3://rows');
+    expect(ofAws.faults).toEqual([]);
+    expect(ofAws.database!.payloadsBucket).toEqual({
+      ...{ bucket: 'rows', prefix: '', endpoint: 'https://s3.us-east-1.amazonaws.com', region: 'us-east-1' },
+      isPathStyle: false,
+    });
+    const own = await loadState('postgres://a@db/rows', 'payloads: s3://rows\ns3: {endpoint: "https://minio:9000"}');
+    expect(own.faults).toEqual([]);
+    expect(own.database!.payloadsBucket).not.toHaveProperty('key');
+  });
+
   it.each([
-    ['a bucket without a login', 'payloads: s3://rows'],
+    ['a bucket with half a key', 'payloads: s3://rows\ns3: {access_key_id: me}'],
     ['a bucket without a name', 'payloads: s3://\ns3: {access_key_id: me, secret_access_key: some-secret}'],
     [
       'a prefix that leaves the bucket',

@@ -98,8 +98,8 @@ function describeBuckets(server: () => TestServer): void {
   });
 
   it.each([
-    ['a wrong secret', { secretAccessKey: 'wrong-secret' }],
-    ['an unknown key', { accessKeyId: 'unknown' }],
+    ['a wrong secret', { key: { accessKeyId: 'sluice-test', secretAccessKey: 'wrong-secret' } }],
+    ['an unknown key', { key: { accessKeyId: 'unknown', secretAccessKey: 'bucket-test-secret' } }],
     ['a bucket that does not exist', { bucket: 'no-such-bucket' }],
   ])('report %s', async (_, changes) => {
     await expect(two(changes)).rejects.toMatchObject({ code: 'PAYLOADS_REFUSED', family: 'config' });

@@ -3,12 +3,14 @@ import { hasAuthlib } from './authlib.ts';
 import { hasCap } from './cap.ts';
 import { reportMissing } from './describe.ts';
 import { hasGoHttpbin } from './go-httpbin.ts';
+import { hasMoto } from './moto.ts';
 import { hasStripeMock } from './stripe-mock.ts';
 
 const kinds = {
   'go-httpbin': { isInstalled: hasGoHttpbin, packages: 'golang' },
   'stripe-mock': { isInstalled: hasStripeMock, packages: 'golang' },
   CAP: { isInstalled: hasCap, packages: 'npm' },
+  moto: { isInstalled: hasMoto, packages: 'python3-venv' },
   Authlib: { isInstalled: hasAuthlib, packages: 'python3-venv' },
 };
 

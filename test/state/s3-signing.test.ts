@@ -7,8 +7,7 @@ import { signS3 } from '../../src/state/blobs/sign-s3.ts';
  * Single Chunk".
  */
 const key = {
-  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
-  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  login: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
   region: 'us-east-1',
 };
 const now = Date.UTC(2013, 4, 24);
@@ -16,7 +15,7 @@ const url = 'https://examplebucket.s3.amazonaws.com';
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 it('signs a request without a body as AWS does', async () => {
-  const headers = await signS3(key, { method: 'GET', url: `${url}/?lifecycle`, sha256: hashOf(''), now });
+  const headers = await signS3({ ...key, method: 'GET', url: `${url}/?lifecycle`, sha256: hashOf(''), now });
   expect(headers).toMatchObject({
     'x-amz-date': '20130524T000000Z',
     'x-amz-content-sha256': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
@@ -26,7 +25,8 @@ it('signs a request without a body as AWS does', async () => {
 });
 
 it('signs a request with a body as AWS does', async () => {
-  const headers = await signS3(key, {
+  const headers = await signS3({
+    ...key,
     method: 'PUT',
     url: `${url}/test%24file.text`,
     headers: { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' },

@@ -12,8 +12,11 @@ export const s3Options = {
     default: 'us-east-1',
     pattern: '^[\\w-]+$',
   }),
-  access_key_id: option.text({ required: true, about: 'The ID of the access key.' }),
-  secret_access_key: option.text({ required: true, secret: true, about: 'The secret of the access key.' }),
+  access_key_id: option.text({
+    about:
+      'The ID of the access key. Default: credentials from the environment, a web identity, or the role of the container or machine, as in [secrets.md](secrets.md#aws-secrets-manager).',
+  }),
+  secret_access_key: option.text({ secret: true, about: 'The secret of the access key.' }),
   path_style: option.schema<boolean | undefined>(
     { type: 'boolean' },
     {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { withoutSlash } from '../../lib/without-slash.ts';
 import type { PayloadsBucket, StateDatabase } from '../../state/engine/state-database.ts';
 import type { Values } from '../options/field.ts';
-import type { s3Options } from '../options/s3.ts';
+import { s3Options } from '../options/s3.ts';
 import type { Fault } from '../text/faults.ts';
 
 type S3 = Values<typeof s3Options>;
@@ -40,15 +40,17 @@ function readBucket(text: string, { s3, hasS3, report }: Pick<PayloadsOptions, '
     report({ message: 'Invalid URL of a bucket', allowed: `${form}, with letters, digits and ._-`, next });
     return {};
   }
-  if (!hasS3) {
-    const next = 'set s3.access_key_id and s3.secret_access_key, and s3.endpoint unless the store is AWS';
-    report({ message: 'A bucket requires the option "s3"', next });
+  if (s3 === undefined && hasS3) return {};
+  if ((s3?.accessKeyId === undefined) !== (s3?.secretAccessKey === undefined)) {
+    const next = 'set both, or neither to use the credentials of this machine';
+    report({ message: 'An access key requires s3.access_key_id and s3.secret_access_key', next });
   }
-  return s3 === undefined ? {} : { payloadsBucket: bucketOf(bucket, withoutSlash(path), s3) };
+  return { payloadsBucket: bucketOf(bucket, withoutSlash(path), s3) };
 }
 
-function bucketOf(bucket: string, path: string, s3: S3): PayloadsBucket {
-  const { endpoint, region, accessKeyId, secretAccessKey, pathStyle = endpoint !== undefined } = s3;
+function bucketOf(bucket: string, path: string, s3: Partial<S3> = {}): PayloadsBucket {
+  const { endpoint, region = s3Options.region.default!, pathStyle = endpoint !== undefined } = s3;
+  const { accessKeyId, secretAccessKey } = s3;
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   return {
     bucket,
@@ -56,7 +58,6 @@ function bucketOf(bucket: string, path: string, s3: S3): PayloadsBucket {
     endpoint: withoutSlash(endpoint ?? `https://s3.${region}.${domain}`),
     region,
     isPathStyle: pathStyle,
-    accessKeyId,
-    secretAccessKey,
+    ...(accessKeyId === undefined || secretAccessKey === undefined ? {} : { key: { accessKeyId, secretAccessKey } }),
   };
 }

@@ -5,7 +5,9 @@ import { exponentialMs } from '../../lib/backoff.ts';
 import { HttpAgent, type HttpAnswer, type OpenAnswer, openRequest, readBounded } from '../../lib/http.ts';
 import { passingAnswer } from '../../lib/passing-answer.ts';
 import type { Problem } from '../../lib/problem.ts';
+import type { AwsLogin } from '../../secrets/aws-login.ts';
 import type { PayloadsBucket } from '../engine/state-database.ts';
+import { S3Login } from './s3-login.ts';
 import { lostConnection, refusedRequest, type S3Refusal } from './s3-problems.ts';
 import { signS3 } from './sign-s3.ts';
 
@@ -45,6 +47,7 @@ interface S3Request {
  */
 export class S3Client {
   readonly #bucket: PayloadsBucket;
+  readonly #login: S3Login;
   readonly #agent = new HttpAgent({ connectTimeoutMs });
   readonly #closing = new AbortController();
   /** The difference between the server's clock and this machine's. Servers refuse requests that are 15 minutes off. */
@@ -52,6 +55,7 @@ export class S3Client {
 
   constructor(bucket: PayloadsBucket) {
     this.#bucket = bucket;
+    this.#login = new S3Login(bucket);
   }
 
   async has(key: string): Promise<boolean> {
@@ -112,7 +116,7 @@ export class S3Client {
   /** Ends all requests. From then on, requests fail at once. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#agent.destroy();
+    await Promise.all([this.#agent.destroy(), this.#login.close()]);
   }
 
   #send(request: S3Request & { method: 'PUT' }): Promise<OpenAnswer>;
@@ -121,15 +125,19 @@ export class S3Client {
   async #send(request: S3Request): Promise<OpenAnswer | undefined> {
     const patience = new Patience();
     let hasOffset = false;
+    let hasNewLogin = false;
     for (;;) {
-      const outcome = await this.#attempt(request);
+      const now = Date.now() + this.#clockOffsetMs;
+      const login = await this.#login.get(now);
+      const outcome = await this.#attempt(request, { login, now });
       if (!('problem' in outcome)) return outcome;
       const { problem, refusal, retryAfterMs } = outcome;
       if (isMissing(refusal) && request.method !== 'PUT') return undefined;
       if (refusal?.code === 'RequestTimeTooSkewed' && !hasOffset && refusal.date !== undefined) {
         this.#clockOffsetMs = refusal.date - Date.now();
         hasOffset = true;
-      } else if (retryAfterMs === undefined) throw problem;
+      } else if (!hasNewLogin && this.#login.forget(login, refusal?.code)) hasNewLogin = true;
+      else if (retryAfterMs === undefined) throw problem;
       else await this.#pause(patience, problem, retryAfterMs);
     }
   }
@@ -143,10 +151,10 @@ export class S3Client {
     });
   }
 
-  async #attempt(request: S3Request): Promise<OpenAnswer | Failure> {
+  async #attempt(request: S3Request, signer: Signer): Promise<OpenAnswer | Failure> {
     const stalled = new StallTimer();
     try {
-      const answer = await this.#open(request, stalled);
+      const answer = await this.#open(request, { stalled, ...signer });
       stalled.stop();
       return answer.status < 300 ? answer : await this.#failureOf(answer);
     } catch (error) {
@@ -157,11 +165,13 @@ export class S3Client {
     }
   }
 
-  async #open({ method, body, from = 0, ...object }: S3Request, stalled: StallTimer): Promise<OpenAnswer> {
+  async #open(
+    { method, body, from = 0, ...object }: S3Request,
+    { stalled, ...signer }: Signer & { readonly stalled: StallTimer },
+  ): Promise<OpenAnswer> {
     const url = this.#urlOf(object);
     const sha256 = body?.sha256 ?? emptyHash;
-    const signed = await signS3(this.#bucket, { method, url, sha256, now: Date.now() + this.#clockOffsetMs });
-    const headers = { ...signed };
+    const headers = await signS3({ ...signer, method, url, sha256, region: this.#bucket.region });
     if (from > 0) headers.range = `bytes=${from}-`;
     if (body !== undefined) headers['content-length'] = String(body.bytes);
     return openRequest({
@@ -190,6 +200,12 @@ export class S3Client {
     const search = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     return `${root}/${path}${search.length === 0 ? '' : `?${search.join('&')}`}`;
   }
+}
+
+/** The credentials for a request, and its time, in epoch milliseconds. */
+interface Signer {
+  readonly login: AwsLogin;
+  readonly now: number;
 }
 
 interface Failure {

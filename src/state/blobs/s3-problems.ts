@@ -1,6 +1,6 @@
 import { networkWords, seenIn } from '../../lib/network.ts';
 import { isPassingStatus } from '../../lib/passing-answer.ts';
-import { Problem } from '../../lib/problem.ts';
+import { Problem, toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { bucketText, type PayloadsBucket } from '../engine/state-database.ts';
 
@@ -48,6 +48,22 @@ export function refusedRequest(bucket: PayloadsBucket, { status, code, message }
     message: 'The server refused access to the bucket that contains the payloads',
     seen,
     next: 'check "payloads" and "s3" in the config; the key needs the rights s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket',
+  });
+}
+
+/** Creates the error for credentials that this machine doesn't have, or can't get at the moment. */
+export function missingLogin(bucket: PayloadsBucket, error: unknown): Problem {
+  const { code, message, seen, allowed, next } = toProblem(error, { code: 'PAYLOADS_REFUSED', family: 'config' });
+  const isPassing = code === 'CONFIG_SECRET_UNAVAILABLE';
+  return new Problem({
+    ...(isPassing
+      ? { code: 'PAYLOADS_UNREACHABLE', family: 'try_later' }
+      : { code: 'PAYLOADS_REFUSED', family: 'config' }),
+    message: `Cannot get credentials for the bucket that contains the payloads: ${message}`,
+    seen: [seen, `(${placeOf(bucket)})`].filter(Boolean).join(' '),
+    allowed,
+    next: isPassing ? next : `${next}, or set s3.access_key_id and s3.secret_access_key in the config`,
+    cause: error,
   });
 }
 

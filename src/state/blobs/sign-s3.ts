@@ -1,7 +1,9 @@
 import { AwsV4Signer } from 'aws4fetch';
-import type { PayloadsBucket } from '../engine/state-database.ts';
+import type { AwsLogin } from '../../secrets/aws-login.ts';
 
 interface S3SignatureOptions {
+  readonly login: AwsLogin;
+  readonly region: string;
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly url: string;
   /** Headers to sign. */
@@ -13,12 +15,15 @@ interface S3SignatureOptions {
 }
 
 /** Returns a request's headers with its signature (AWS Signature Version 4, with the body's hash). */
-export async function signS3(
-  { accessKeyId, secretAccessKey, region }: Pick<PayloadsBucket, 'accessKeyId' | 'secretAccessKey' | 'region'>,
-  { sha256, headers, now, ...request }: S3SignatureOptions,
-): Promise<Record<string, string>> {
+export async function signS3({
+  login: { accessKeyId, secretAccessKey, sessionToken },
+  sha256,
+  headers,
+  now,
+  ...request
+}: S3SignatureOptions): Promise<Record<string, string>> {
   const signer = new AwsV4Signer({
-    ...{ accessKeyId, secretAccessKey, region, service: 's3' },
+    ...{ accessKeyId, secretAccessKey, sessionToken, service: 's3' },
     ...request,
     headers: { ...headers, 'x-amz-content-sha256': sha256 },
     datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ''),

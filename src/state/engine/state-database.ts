@@ -27,6 +27,12 @@ export interface PayloadsBucket {
   readonly region: string;
   /** Whether the bucket's name is in the path of an object's URL, instead of in the host name. */
   readonly isPathStyle: boolean;
+  /** If absent, the process uses the credentials that its environment or its machine provides. */
+  readonly key?: BucketKey;
+}
+
+/** A fixed key for a bucket. */
+export interface BucketKey {
   readonly accessKeyId: string;
   /** Registered as a secret by the code that reads it. */
   readonly secretAccessKey: string;
