@@ -37,7 +37,6 @@ const loginReason = "the source's login was refused and is on hold; the job will
 export class FiringLoop {
   readonly #runtime: Runtime;
   readonly #active: () => ActiveConfig;
-  readonly #stop: AbortSignal;
   readonly #fault: FiringLoopOptions['fault'];
   readonly #scheduler: Scheduler;
   readonly #queue: RunQueue;
@@ -53,7 +52,6 @@ export class FiringLoop {
     const { store, clock, events, healed, loginGate: gate } = runtime;
     this.#runtime = runtime;
     this.#active = active;
-    this.#stop = stop;
     this.#fleet = fleet;
     this.#fault = fault;
     this.#throttler = new Throttler({ store, clock, emit: events.emit });
@@ -228,7 +226,7 @@ export class FiringLoop {
     if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
       await this.#scheduler.defer(firing, this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);
-    await this.#follow(firing, outcome);
+    this.#follow(firing, outcome);
     await ended.taken();
   }
 
@@ -268,6 +266,8 @@ export class FiringLoop {
       failed: async (parts, problem) => {
         if (isWaiting(firing, problem)) await this.#scheduler.defer(firing, parts);
       },
+      // If another planner has interrupted the run, that one repeats the firing.
+      stopped: (parts) => this.#scheduler.defer(firing, parts),
       attempt: this.#retries.attemptOf(firing, job),
       seat,
     });
@@ -277,17 +277,9 @@ export class FiringLoop {
     if (firing.attempt === undefined) await this.#scheduler.begin(firing, parts);
   }
 
-  async #follow(firing: Firing, { state, problem, run }: RunOutcome): Promise<void> {
+  #follow(firing: Firing, { state, problem }: RunOutcome): void {
     const isOfLogin = this.#loginWaits.defer(firing, problem);
     if (state === 'owed') this.#active().nudge();
-    const { store } = this.#runtime;
-    if (state === 'stopped' && this.#stop.aborted) {
-      const isWaiting = (await store.retries.find(firing.job.name))?.run === run;
-      const row = run === undefined ? undefined : await store.runs.find(run);
-      // Another planner has interrupted the run, and fires the firing again.
-      const isTakenOver = row?.code === 'RUN_INTERRUPTED';
-      if (!isWaiting && !isTakenOver) await this.#scheduler.defer(firing, store);
-    }
     if (firing.attempt !== undefined) return;
     if (state === 'busy') this.#skip(firing, 'a sync or another process is running this job');
     if (state !== 'on_hold') return;

@@ -47,9 +47,12 @@ async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
   const isReplaced = why?.code === 'RUN_CANCELLED';
   const facts = await sealHandedOn(given, run);
-  await runtime.store.settle(run, async ({ runs, retries }) => {
+  await runtime.store.settle(run, async (parts) => {
+    const { runs, retries } = parts;
     if (!isReplaced && (await retries.stopped(run, facts))) return;
+    const isOurs = (await runs.find(run))?.state === 'running';
     await runs.finish(run, { state: 'interrupted', problem: why ?? stopped });
+    if (isOurs && !isReplaced) await given.stopped?.(parts);
   });
   return { state: 'stopped', problem: why };
 }

@@ -23,6 +23,11 @@ export interface RunOptions {
   /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**
+   * Called in the transaction that ends the run because its process stops. Not called if a newer firing has replaced
+   * the run, or if another process has interrupted it.
+   */
+  readonly stopped?: (parts: Repositories) => Promise<void>;
+  /**
    * If set, the run delivers its payload and waits for retries that are due before this time (epoch ms). If absent, the
    * payload stays in the outbox for the daemon's deliverer.
    */

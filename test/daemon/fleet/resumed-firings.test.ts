@@ -1,9 +1,11 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { ActiveConfig } from '../../../src/daemon/config/active-config.ts';
 import { FiringLoop } from '../../../src/daemon/firing/firing-loop.ts';
+import { endFormerRuns } from '../../../src/daemon/fleet/dead-runs.ts';
 import { FleetQueue } from '../../../src/daemon/fleet/fleet-queue.ts';
 import { outcomeText } from '../../../src/daemon/fleet/stored-outcome.ts';
+import { recoverInterrupted } from '../../../src/daemon/run/recover-interrupted.ts';
 import { Problem } from '../../../src/lib/problem.ts';
 import { scheduleKey } from '../../../src/schedule/schedule.ts';
 import { ShiftedClock } from '../../clocks.ts';
@@ -74,20 +76,44 @@ it("a run that couldn't begin without the state is queued again, also if another
   expect(faults).toEqual([]);
 });
 
-it.each([
-  ['fires again later if this process stops', false],
-  ["isn't fired again by this process if another planner has taken it over", true],
-])('a run outside of the queue %s', async (_, isTakenOver) => {
-  const { runtime, store, source, job, plan } = await openPlanner();
-  // Such a run isn't queued.
+/** A planner whose job is due and isn't queued. Its run has begun to read the source. */
+async function planUnqueued() {
+  const planner = await openPlanner();
+  const { runtime, store, source, job, plan } = planner;
   runtime.healed.suspects.add('orders');
   const next_at = store.clock.now() - 1_000;
   await store.schedules.set({ job: 'orders', schedule: scheduleKey(job.schedule!), next_at });
   const { end } = await plan();
   await until('the run to read its source', () => source.open === 1);
+  return { ...planner, end };
+}
+
+it.each([
+  ['fires again later if this process stops', false],
+  ["isn't fired again by this process if another planner has taken it over", true],
+])('a run outside of the queue %s', async (_, isTakenOver) => {
+  const { store, end } = await planUnqueued();
   const [run] = await store.runs.underway();
   if (isTakenOver) await store.runs.interruptUnqueued();
   await end();
   expect((await store.runs.find(run!.id))?.state).toBe('interrupted');
   expect((await store.deferredFirings.earliest()).size).toBe(isTakenOver ? 0 : 1);
+});
+
+it("a run outside of the queue isn't lost if another process begins to plan just after it was stopped", async () => {
+  const { runtime, store, job, end } = await planUnqueued();
+  const [run] = await store.runs.underway();
+  let dueAt: number | undefined;
+  const { settle } = store;
+  vi.spyOn(store, 'settle').mockImplementation(async (id, ...rest) => {
+    await settle(id, ...rest);
+    if (id !== run!.id) return;
+    // What the next planner does.
+    await endFormerRuns({ store, lease: (await store.leases.seize('daemon'))! });
+    await recoverInterrupted(new Map([['orders', job]]), runtime);
+    const deferredAt = (await store.deferredFirings.take()).get('orders');
+    dueAt = deferredAt ?? (await store.schedules.find('orders'))?.next_at;
+  });
+  await end();
+  expect(dueAt).toBeLessThan(store.clock.now());
 });
