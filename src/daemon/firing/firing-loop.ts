@@ -1,19 +1,16 @@
 import type { Config, Job } from '../../config/config.ts';
-import type { Problem } from '../../lib/problem.ts';
 import type { Timer } from '../../schedule/timer.ts';
 import type { FleetRunRow, RetryRow } from '../../state/tables.ts';
 import type { Runtime } from '../compose.ts';
 import type { ActiveConfig } from '../config/active-config.ts';
 import type { PlannerTerm } from '../fleet/fleet.ts';
-import type { FleetOutcome } from '../fleet/fleet-queue.ts';
 import { isToWait, LoginWaits } from '../login-holds/login-waits.ts';
 import { Retrier } from '../retry/retrier.ts';
-import { runJob } from '../run/run-job.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { Throttler } from '../throttle/throttler.ts';
-import { isOfDisk } from './disk-retries.ts';
-import type { Firing, FiringRecords } from './firing.ts';
+import type { Firing } from './firing.ts';
 import { FiringNotes } from './firing-notes.ts';
+import { FiringRunner } from './firing-runner.ts';
 import { type QueuedRun, RunQueue } from './run-queue.ts';
 import { Scheduler, type Ticking } from './scheduler.ts';
 import { WaitingFirings } from './waiting-firings.ts';
@@ -45,6 +42,7 @@ export class FiringLoop {
   readonly #retries: Retrier;
   readonly #loginWaits: LoginWaits;
   readonly #notes: FiringNotes;
+  readonly #runner: FiringRunner;
   readonly #fleet: FiringLoopOptions['fleet'];
   #working: Promise<void> = Promise.resolve();
 
@@ -76,6 +74,7 @@ export class FiringLoop {
       failed: fault,
       nextFiring: (job, after) => this.#throttler.nextFiring(job, after),
     });
+    this.#runner = new FiringRunner({ runtime, scheduler: this.#scheduler, retries: this.#retries, fleet, stop });
   }
 
   /** Resumes the schedules and the waiting retries. Returns the number of jobs that have a schedule. */
@@ -209,7 +208,7 @@ export class FiringLoop {
     }
   }
 
-  async #runFiring({ firing, signal, ticket: seat, begin }: QueuedRun): Promise<void> {
+  async #runFiring({ firing, signal, ticket, begin }: QueuedRun): Promise<void> {
     // The firing's row in the store stays unchanged, so that the firing fires again after the next start.
     if (this.#runtime.installation?.look()) return;
     const now = this.#active();
@@ -218,7 +217,7 @@ export class FiringLoop {
     const job = now.config.jobs.get(firing.job.name);
     if (!isScheduled(job)) return this.#skip(firing, 'the job no longer has a schedule in the config');
     begin();
-    const ended = await this.#runWhere({ firing, signal, seat, job, now });
+    const ended = await this.#runner.run({ firing, signal, ticket, job, now });
     if (ended === undefined) return;
     const { outcome } = ended;
     // An attempt has no firing of its own in the history, so record what the attempt waits for before its run is given
@@ -228,53 +227,6 @@ export class FiringLoop {
     await this.#retries.ended(firing, job, outcome);
     this.#follow(firing, outcome);
     await ended.taken();
-  }
-
-  /**
-   * Runs the job in the process of the fleet that has a free slot. Jobs that refresh their targets stay here, where
-   * they're sent together, and so do jobs that may block their process. Resolves to undefined if this process stops
-   * planning: the next planner then waits for the run.
-   */
-  async #runWhere(order: RunHere): Promise<FleetOutcome | undefined> {
-    const { firing, signal, job, now } = order;
-    const isHere = job.extract === undefined || this.#runtime.healed.suspects.has(job.name);
-    if (this.#fleet === undefined || (isHere && firing.queuedAs === undefined)) {
-      return { outcome: await now.follow(this.#runHere(order)), taken: async () => undefined };
-    }
-    const ended = await this.#fleet.queue.run({
-      firing,
-      signal,
-      begin: (parts) => this.#begun(firing, parts),
-      nextFiring: this.#retries.nextFiringOf(job, firing.attempt?.since ?? this.#runtime.clock.now()),
-    });
-    const { state, problem } = ended?.outcome ?? {};
-    // Recorded before the row is deleted, so that a crash in between repeats the firing.
-    if (state === 'failed' && isWaiting(firing, problem)) await this.#scheduler.defer(firing, this.#runtime.store);
-    return ended;
-  }
-
-  #runHere({ firing, signal, seat, job, now }: RunHere): Promise<RunOutcome> {
-    return runJob({
-      runtime: { ...this.#runtime, gateway: now.gateway, logins: now.logins },
-      config: now.config,
-      job,
-      origin: 'schedule',
-      signal,
-      logicalAt: firing.logicalAt,
-      firedAt: firing.at,
-      begun: (parts) => this.#begun(firing, parts),
-      failed: async (parts, problem) => {
-        if (isWaiting(firing, problem)) await this.#scheduler.defer(firing, parts);
-      },
-      // If another planner has interrupted the run, that one repeats the firing.
-      stopped: (parts) => this.#scheduler.defer(firing, parts),
-      attempt: this.#retries.attemptOf(firing, job),
-      seat,
-    });
-  }
-
-  async #begun(firing: Firing, parts: FiringRecords): Promise<void> {
-    if (firing.attempt === undefined) await this.#scheduler.begin(firing, parts);
   }
 
   #follow(firing: Firing, { state, problem }: RunOutcome): void {
@@ -301,15 +253,5 @@ export class FiringLoop {
     this.#fault('a firing failed', error, { job: firing.job.name, at: firing.at });
   }
 }
-
-interface RunHere extends Pick<QueuedRun, 'firing' | 'signal'> {
-  readonly job: Job;
-  readonly now: ActiveConfig;
-  readonly seat: QueuedRun['ticket'];
-}
-
-/** Whether a firing whose run failed with this problem fires again when the login or the disk works again. */
-const isWaiting = (firing: Firing, problem: Problem | undefined): boolean =>
-  isToWait(firing, problem) || isOfDisk(problem);
 
 const isScheduled = (job: Job | undefined): job is Job => job?.schedule !== undefined && job.enabled;

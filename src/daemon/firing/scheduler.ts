@@ -283,11 +283,13 @@ export class Scheduler {
 
   /**
    * Records that a firing, and the firings it replaced, now have a run. Call this in the transaction that begins the
-   * run, so that a crash neither loses the firing nor makes it fire twice.
+   * run or its next attempt, so that a crash neither loses the firing nor makes it fire twice.
    */
   async begin(firing: Firing, parts: FiringRecords): Promise<void> {
     const { job, attempt, isRepeated } = firing;
-    if (attempt === undefined && isRepeated !== true) await this.settle(job.name, parts, firing);
+    if (attempt !== undefined) return this.#assertPlanner(parts);
+    if (isRepeated === true) await this.#assertPlanner(parts);
+    else await this.settle(job.name, parts, firing);
     if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
   }
 

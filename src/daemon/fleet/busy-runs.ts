@@ -4,9 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
  * How long a run waits for its busy job, in milliseconds. It's longer than the time after which this process notices
  * that another one is dead, even if this process has just started.
  */
-const maxBusyMs = 20_000;
+export const maxBusyMs = 20_000;
 /** The pause between two tries, in milliseconds. */
-const restMs = 1_000;
+export const busyRestMs = 1_000;
 
 interface BusyRun {
   readonly job: string;
@@ -42,6 +42,6 @@ export class BusyRuns {
     const now = this.#clock.monotonic();
     // Other processes may have taken the run in the meantime.
     for (const [id, { lastAt }] of this.#byId) if (Math.abs(now - lastAt) > maxBusyMs) this.#byId.delete(id);
-    return [...this.#byId.values()].filter(({ lastAt }) => now - lastAt < restMs).map(({ job }) => job);
+    return [...this.#byId.values()].filter(({ lastAt }) => now - lastAt < busyRestMs).map(({ job }) => job);
   }
 }

@@ -22,7 +22,8 @@ class HastyClock extends ShiftedClock {
 async function openPlanner() {
   const destination = destinationOf('http://127.0.0.1:9');
   const source = new Source();
-  source.says = gate().says;
+  const { says, open } = gate();
+  source.says = says;
   const job = jobOf({ name: 'orders', destination, instance: 'i', source });
   const config = configOf(await makeFolder(), [job]);
   const runtime = await composeRuntime({ config, clock: new HastyClock() });
@@ -57,7 +58,7 @@ async function openPlanner() {
     loop.start();
     return { end };
   };
-  return { runtime, store, source, job, plan, faults };
+  return { runtime, store, source, job, plan, open, faults };
 }
 
 it("a run that couldn't begin without the state is queued again, also if another planner had queued it", async () => {
@@ -76,15 +77,21 @@ it("a run that couldn't begin without the state is queued again, also if another
   expect(faults).toEqual([]);
 });
 
-/** A planner whose job is due and isn't queued. Its run has begun to read the source. */
-async function planUnqueued() {
+/** A planner whose job is due and isn't queued. */
+async function openUnqueued() {
   const planner = await openPlanner();
-  const { runtime, store, source, job, plan } = planner;
+  const { runtime, store, job } = planner;
   runtime.healed.suspects.add('orders');
   const next_at = store.clock.now() - 1_000;
   await store.schedules.set({ job: 'orders', schedule: scheduleKey(job.schedule!), next_at });
-  const { end } = await plan();
-  await until('the run to read its source', () => source.open === 1);
+  return { ...planner, next_at };
+}
+
+/** A planner with a run outside of the queue that has begun to read its source. */
+async function planUnqueued() {
+  const planner = await openUnqueued();
+  const { end } = await planner.plan();
+  await until('the run to read its source', () => planner.source.open === 1);
   return { ...planner, end };
 }
 
@@ -116,4 +123,54 @@ it("a run outside of the queue isn't lost if another process begins to plan just
   });
   await end();
   expect(dueAt).toBeLessThan(store.clock.now());
+});
+
+it('a run outside of the queue waits for its job, which may belong to a dead process', async () => {
+  const { store, source, plan, open, faults } = await openUnqueued();
+  open('rows');
+  const lease = (await store.leases.take('job:orders'))!;
+  const tries = vi.spyOn(store.leases, 'take');
+  await plan();
+  await until('two tries', () => tries.mock.calls.filter(([name]) => name === 'job:orders').length >= 2);
+  await lease.release();
+  await until('the run to end', async () => (await store.outbox.inState('owed')).length === 1);
+  expect(source.asked).toBe(1);
+  expect(await store.skips.history({ limit: 1 })).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+it('a firing outside of the queue whose job stays busy is skipped', async () => {
+  const { store, source, plan, next_at } = await openUnqueued();
+  await store.leases.take('job:orders');
+  await plan();
+  await until('the skip', async () => (await store.skips.history({ limit: 1 })).length === 1);
+  expect((await store.schedules.find('orders'))?.next_at).toBeGreaterThan(next_at);
+  expect(source.asked).toBe(0);
+});
+
+it('a firing outside of the queue fires again later if this process stops while its job is busy', async () => {
+  const { store, plan, next_at } = await openUnqueued();
+  await store.leases.take('job:orders');
+  const tries = vi.spyOn(store.leases, 'take');
+  const { end } = await plan();
+  await until('a try', () => tries.mock.calls.some(([name]) => name === 'job:orders'));
+  await end();
+  expect((await store.schedules.find('orders'))?.next_at).toBe(next_at);
+  expect(await store.skips.history({ limit: 1 })).toEqual([]);
+});
+
+it('a run outside of the queue begins again once if a process interrupted it that does not plan', async () => {
+  const { store, source, open, faults } = await planUnqueued();
+  const [run] = await store.runs.underway();
+  const problem = { code: 'RUN_INTERRUPTED', message: 'x' };
+  await store.runs.finish(run!.id, { state: 'interrupted', problem });
+  open('rows');
+  await until('the second run to end', async () => (await store.outbox.inState('owed')).length === 1);
+  expect(source.asked).toBe(2);
+  const history = await store.runs.history({ job: 'orders', limit: 3 });
+  expect(history).toMatchObject([
+    { state: 'owed', fired_at: run!.fired_at },
+    { id: run!.id, state: 'interrupted' },
+  ]);
+  expect(faults).toEqual([]);
 });
