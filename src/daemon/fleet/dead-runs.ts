@@ -67,7 +67,8 @@ export async function endFormerRuns({ store, lease }: { readonly store: Store; r
 async function settle(parts: Repositories, taken: TakenRun): Promise<boolean> {
   const { fleetRuns, runs, retries } = parts;
   const run = taken.run === null ? undefined : await runs.find(taken.run);
-  if (run === undefined) return fleetRuns.giveBack(taken, taken);
+  const { deaths, attempt } = taken;
+  if (run === undefined) return fleetRuns.giveBack(taken, { deaths, attempt });
   if (run.state !== 'running' && run.state !== 'interrupted') {
     await fleetRuns.end(taken, outcomeText(outcomeOfRow(run, await retries.find(taken.job))));
     return false;

@@ -101,7 +101,9 @@ export class FleetWorker {
     try {
       await this.#take();
       await this.#check();
-      this.#connectedSince ??= runtime.clock.monotonic();
+      const now = runtime.clock.monotonic();
+      // The server's clock can be set back.
+      this.#connectedSince = Math.min(this.#connectedSince ?? now, now);
     } catch (error) {
       this.#connectedSince = undefined;
       throw error;
@@ -153,8 +155,10 @@ export class FleetWorker {
     });
     const outcome = await now.follow(run);
     if (outcome.state === 'owed') active().nudge();
+    const isBusy = outcome.state === 'busy' && !cancel.aborted;
+    const busySince = isBusy ? this.#busy.waitsSince(taken, this.connectedMs()) : undefined;
     if (outcome.state === 'stopped' && stop.aborted && !cancel.aborted) await this.#giveBack(taken, outcome);
-    else if (outcome.state === 'busy' && !cancel.aborted && this.#busy.isToWait(taken)) await this.#putBack(taken);
+    else if (busySince !== undefined) await this.#putBack({ ...taken, busy_since: busySince });
     else await this.#end(taken, outcome);
     ended();
   }

@@ -24,7 +24,7 @@ export class FleetRuns extends Repository {
   async add(run: NewFleetRun): Promise<string | undefined> {
     const { db, clock } = this.context;
     const { job, ...rest } = run;
-    const waits = { ...untaken, deaths: 0, cancelled: 0, outcome: null };
+    const waits = { ...untaken, busy_since: null, deaths: 0, cancelled: 0, outcome: null };
     const fresh = { ...rest, ...waits, id: newId(), queued_at: Math.round(clock.now()) };
     const row = await db
       .insertInto('fleet_runs')
@@ -91,9 +91,12 @@ export class FleetRuns extends Repository {
     return this.#change({ job, token }, { outcome });
   }
 
-  /** Makes a taken run wait for another process. */
-  giveBack({ job, token }: TakenRun, { deaths, attempt }: Pick<FleetRunRow, 'deaths' | 'attempt'>): Promise<boolean> {
-    return this.#change({ job, token }, { ...untaken, deaths, attempt });
+  /** Makes a taken run wait for another process. Without `busy_since`, it hasn't been waiting for its busy job. */
+  giveBack(
+    { job, token }: TakenRun,
+    { deaths, attempt, busy_since = null }: Pick<FleetRunRow, 'deaths' | 'attempt'> & { busy_since?: number | null },
+  ): Promise<boolean> {
+    return this.#change({ job, token }, { ...untaken, deaths, attempt, busy_since });
   }
 
   /** Deletes a run that no process has taken. Returns false if one has. */

@@ -27,6 +27,8 @@ export interface FleetRunsTable {
   taken_at: number | null;
   /** The ID of the run, from its beginning. */
   run: string | null;
+  /** Since when the run has been waiting for its busy job, in whichever processes. Null if it hasn't been busy. */
+  busy_since: number | null;
   /** Number of times that a process died during the run. */
   deaths: number;
   /** 1 if the run must end, because a newer firing replaces it. */

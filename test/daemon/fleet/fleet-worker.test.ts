@@ -9,6 +9,8 @@ import { makeFolder, until } from '../../journey/process.ts';
 import { configOf, destinationOf, gate, jobOf, Source } from '../rig.ts';
 
 const hash = 'c1';
+/** The hash of a config whose runs the worker doesn't take. */
+const elsewhere = 'c2';
 
 /** A worker whose jobs read a source that answers when the test lets it. Nothing is sent. */
 async function openWorker({ jobs = 1, concurrency = 4 } = {}) {
@@ -51,8 +53,20 @@ async function openWorker({ jobs = 1, concurrency = 4 } = {}) {
     const rows = (await store.fleetRuns.all()).filter(({ outcome }) => outcome !== null);
     return rows.map(({ outcome }) => outcomeOf(outcome!));
   };
+  const tryAgain = async () => {
+    const tries = vi.spyOn(store.leases, 'take');
+    clock.advance(1_500);
+    worker.nudge();
+    await until('a try', () => tries.mock.calls.some(([name]) => name === 'job:job0'));
+    tries.mockClear();
+  };
+  const giveBackElsewhere = async (given: { readonly deaths: number; readonly busy_since?: number }) => {
+    const [taken] = await store.fleetRuns.take(elsewhere, 1);
+    await store.fleetRuns.giveBack(taken!, { attempt: null, ...given });
+    await store.fleetRuns.assign(hash);
+  };
   worker.start();
-  return { worker, source, store, clock, open, plan, ended, end, faults, differing };
+  return { worker, source, store, clock, open, plan, ended, end, tryAgain, giveBackElsewhere, faults, differing };
 }
 
 describe("a fleet's worker", () => {
@@ -128,6 +142,51 @@ describe("a fleet's worker", () => {
     });
     expect(await ended()).toMatchObject([{ state: 'busy', job: 'job0' }]);
     expect(source.asked).toBe(0);
+  });
+
+  it('ends a run that has been waiting for its busy job for long enough in other processes', async () => {
+    const { worker, plan, ended, store, clock, giveBackElsewhere } = await openWorker();
+    await until('the worker to be connected', () => worker.connectedMs() > 0);
+    clock.advance(25_000);
+    await store.leases.take('job:job0');
+    const tries = vi.spyOn(store.leases, 'take');
+    await plan('job0', { config_sha256: elsewhere });
+    await giveBackElsewhere({ deaths: 0, busy_since: clock.now() - 25_000 });
+    await until('the run to end', async () => (await ended()).length === 1);
+    expect(await ended()).toMatchObject([{ state: 'busy', job: 'job0' }]);
+    expect(tries.mock.calls.filter(([name]) => name === 'job:job0')).toHaveLength(1);
+  });
+
+  it("waits longer for a busy job if its process has just started and can't know who is dead", async () => {
+    const { plan, ended, store, clock, open, tryAgain, giveBackElsewhere } = await openWorker();
+    open('rows');
+    const lease = (await store.leases.take('job:job0'))!;
+    await plan('job0', { config_sha256: elsewhere });
+    await giveBackElsewhere({ deaths: 0, busy_since: clock.now() - 25_000 });
+    for (let times = 0; times < 2; times++) await tryAgain();
+    await lease.release();
+    await tryAgain();
+    await until('the run to end', async () => (await ended()).length === 1);
+    expect(await ended()).toMatchObject([{ state: 'owed', job: 'job0' }]);
+  });
+
+  it('waits for a busy job for as long as before if another process has begun the run since then', async () => {
+    const { plan, ended, store, clock, open, tryAgain, giveBackElsewhere } = await openWorker();
+    open('rows');
+    const lease = (await store.leases.take('job:job0'))!;
+    await plan('job0');
+    await tryAgain();
+    await until('the run to be put back', async () => {
+      await store.fleetRuns.assign(elsewhere);
+      return (await store.fleetRuns.taken()).length === 0;
+    });
+    await giveBackElsewhere({ deaths: 1 });
+    clock.advance(16_000);
+    for (let times = 0; times < 3; times++) await tryAgain();
+    await lease.release();
+    await tryAgain();
+    await until('the run to end', async () => (await ended()).length === 1);
+    expect(await ended()).toMatchObject([{ state: 'owed', job: 'job0' }]);
   });
 
   it('begins a run again once if a process interrupted it without the knowledge of the planner', async () => {

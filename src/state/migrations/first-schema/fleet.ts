@@ -17,6 +17,7 @@ export async function createFleetTables(schema: SchemaModule): Promise<void> {
     .addColumn('token', 'text')
     .addColumn('taken_at', 'bigint')
     .addColumn('run', 'text')
+    .addColumn('busy_since', 'bigint')
     .addColumn('deaths', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('cancelled', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('outcome', 'text')
