@@ -181,7 +181,8 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     engine.disconnectIn?.(stopPatienceMs);
     if (blobs?.storage.close !== undefined) setTimeout(() => void blobs.storage.close?.(), stopPatienceMs).unref();
   };
-  options.stop?.addEventListener('abort', hurry, { once: true });
+  if (options.stop?.aborted) hurry();
+  else options.stop?.addEventListener('abort', hurry, { once: true });
   const pending = new PendingWrites(clock);
   const copies: CopySpace = {};
   const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, copies, keep };

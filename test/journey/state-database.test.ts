@@ -1,13 +1,15 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import { beforeAll, expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
 import { freePort } from '../servers/free-port.ts';
 import type { TestServer } from '../servers/server.ts';
 import type { Home } from './home.ts';
-import { forTest } from './process.ts';
+import { forTest, makeFolder } from './process.ts';
 import { adminKey, forSuite, makeWorld, type Running, until, type World } from './world.ts';
 
 const scope = forSuite();
@@ -29,7 +31,11 @@ interface Shop {
 }
 
 /** A user with one job, whose state is in a new schema of the server. */
-async function openShop(server: TestServer, change: (url: string) => string = (url) => url): Promise<Shop> {
+async function openShop(
+  server: TestServer,
+  change: (url: string) => string = (url) => url,
+  more: object = {},
+): Promise<Shop> {
   const [home, instance] = [await world.home(), await world.instance('csv')];
   await home.config({
     state: change(`${server.url}?schema=shop_${states++}`),
@@ -38,6 +44,7 @@ async function openShop(server: TestServer, change: (url: string) => string = (u
     jobs: {
       orders: { source: 'files', query: { path: join(home.folder, 'orders.csv') }, format: 'csv', target: instance },
     },
+    ...more,
   });
   const sluice = async (...args: string[]) => {
     const ended = await home.sluice(args, { env });
@@ -48,6 +55,19 @@ async function openShop(server: TestServer, change: (url: string) => string = (u
 }
 
 const run = ({ home }: Shop, ...more: string[]): Running => home.start(['run', ...more], { env, serves: true });
+
+/** A server that accepts connections and never answers. Returns its port and the number of connections so far. */
+async function startSilent(): Promise<{ port: number; connections: () => number }> {
+  let connections = 0;
+  const silent = createServer((socket) => {
+    connections++;
+    socket.on('error', () => undefined);
+    forTest(() => socket.destroy());
+  });
+  forTest(async () => void silent.close());
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  return { port: (silent.address() as AddressInfo).port, connections: () => connections };
+}
 
 describeWithServer({ servers: 'PostgreSQL' }, 'a state in a PostgreSQL database', (server) => {
   it('keeps what was delivered, the history and earlier payloads', async () => {
@@ -139,6 +159,58 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state in a PostgreSQL database'
     await until('the daemon to start', () => starting.output().includes('daemon.started'), { seen: starting.output });
     starting.child.kill('SIGTERM');
     expect((await starting.ended).code).toBe(0);
+  });
+
+  it("doesn't delay the end of a daemon that is stopped before its server has answered", async () => {
+    const { port, connections } = await startSilent();
+    const shop = await openShop(server(), (url) => url.replace(/:\d+\//, `:${port}/`));
+    const daemon = run(shop);
+    await until('the daemon to connect', () => connections() > 0, { seen: daemon.output });
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it("isn't opened by a daemon that is stopped while it loads its config", async () => {
+    const { port, connections } = await startSilent();
+    const folder = await makeFolder();
+    const [script, asked, go] = ['key.sh', 'asked', 'go'].map((name) => join(folder, name)) as [string, string, string];
+    await writeFile(script, `touch ${asked}; until [ -e ${go} ]; do sleep 0.1; done; echo ${adminKey}`);
+    const shop = await openShop(server(), (url) => url.replace(/:\d+\//, `:${port}/`), {
+      allow_commands: true,
+      destinations: { main: { url: world.url, api_key: `\${cmd:sh ${script}}` } },
+    });
+    const daemon = run(shop);
+    await until('the config to be loaded', () => existsSync(asked), { seen: daemon.output });
+    daemon.child.kill('SIGTERM');
+    await writeFile(go, '');
+    expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
+    expect(connections()).toBe(0);
+  });
+
+  it('is awaited by a daemon until its start is complete', async () => {
+    const shop = await openShop(server());
+    await shop.write('id\n1\n');
+    expect(await shop.sluice('sync')).toMatchObject({ code: 0 });
+    const { host, port, user, password, database } = server();
+    const client = new pg.Client({ host, port, user, password, database });
+    await client.connect();
+    forTest(() => client.end());
+    const schema = `shop_${states - 1}`;
+    await client.query(`create function ${schema}.refuse() returns trigger language plpgsql as $$ begin
+      if new.name like 'process.heartbeat:%' then raise exception 'locked' using errcode = '55P03'; end if;
+      return new; end $$`);
+    await client.query(`create trigger refuse before insert on ${schema}.settings
+      for each row execute function ${schema}.refuse()`);
+    const daemon = run(shop);
+    await until('the daemon to wait', () => daemon.output().includes('state.waiting'), { seen: daemon.output });
+    expect(daemon.output()).toContain('daemon.started');
+    await client.query(`drop trigger refuse on ${schema}.settings`);
+    const beats = `select from ${schema}.settings where name like 'process.heartbeat:%'`;
+    await until('the daemon to be ready', async () => (await client.query(beats)).rowCount === 1, {
+      seen: daemon.output,
+    });
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
   });
 
   it('is described without its password, also if it cannot be opened', async () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Problem } from '../../src/lib/problem.ts';
@@ -59,6 +61,19 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     await query(`create role ${user} login password '${password}'`);
     await query(`create schema ${pg.escapeIdentifier(schema)} authorization ${user}`);
   };
+
+  it('is waited for only briefly if the process has to end before the state is open', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined));
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const given = { database: newDatabase({ host: '127.0.0.1', port }), stop: AbortSignal.abort() };
+    // The driver's own limit would end the connection with another error.
+    await expect(openStore(newFolder(), given)).rejects.toMatchObject({
+      code: 'STATE_UNREACHABLE',
+      seen: expect.not.stringContaining('timeout'),
+    });
+  });
 
   it('runs one transaction at a time, on whichever machine', async () => {
     const database = newDatabase();

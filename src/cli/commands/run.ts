@@ -71,7 +71,9 @@ async function run({
     import('../hand-over/listener.ts'),
     import('../../daemon/process/process-record.ts'),
   ]);
-  const wired = await openRuntime({ config, log, stop: stop.signal });
+  const starting = { config, log, stop: stop.signal };
+  const whenAvailable = untilAvailable(starting);
+  const wired = await openRuntime(starting, whenAvailable);
   if (wired === undefined) {
     process.exitCode = exit.ok;
     return stop.done();
@@ -115,11 +117,12 @@ async function run({
     daemon = begun;
     const monitor = asked === undefined ? config.monitor : { ...config.monitor, ...asked };
     const asking = monitor === undefined ? {} : { monitor, pages: await pagesOf(daemon, runtime) };
-    monitoring = await Monitoring.open({ daemon, runtime, log, systemd, ...asking });
-    const start = (): Promise<void> => begun.start({ config_sha256: note.sha256 });
-    await (isFleet ? untilAvailable(start, { log, stop: stop.signal }) : start());
+    const opened = await Monitoring.open({ daemon, runtime, log, systemd, ...asking });
+    monitoring = opened;
+    await whenAvailable(() => begun.start({ config_sha256: note.sha256 }));
     await saveRecord(note, runtime);
-    await monitoring.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} skipped because of config errors`);
+    const remark = leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} skipped because of config errors`;
+    await whenAvailable(() => opened.started(remark));
     syncs = await SyncListener.open({ daemon, runtime });
     syncs?.adopt(terms);
     const reloading = { file, daemon, monitoring, runtime, config, log, syncs };

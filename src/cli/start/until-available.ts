@@ -10,48 +10,56 @@ import type { Log } from '../../lib/log.ts';
 const maxWaitMs = 60_000;
 const retryMs = 2_000;
 
-interface UntilAvailableOptions {
+interface StartOptions {
+  readonly config: Config;
   readonly log: Log;
   /** Aborted when the process must end. */
   readonly stop: AbortSignal;
 }
 
+/** Runs a step of a daemon's start that needs the state. */
+export type RunStep = <T>(step: () => Promise<T>) => Promise<T>;
+
 /**
- * Runs a step of a daemon's start. Repeats it for up to a minute while the state's server is unreachable or another
- * process holds a lock, and logs that it waits. After that, or if the process must end, throws the step's error.
+ * Returns a function that runs the steps of a daemon's start. If the state is on a server, the function repeats a step
+ * while the server is unreachable or another process holds a lock, and logs that it waits. If all steps together have
+ * waited for a minute, or if the process must end, the function throws the step's error.
  */
-export async function untilAvailable<T>(step: () => Promise<T>, { log, stop }: UntilAvailableOptions): Promise<T> {
-  const { isUnwritable } = await import('../../state/engine/state-problem.ts');
-  const end = performance.now() + maxWaitMs;
-  for (let tries = 0; ; tries++) {
-    try {
-      return await step();
-    } catch (error) {
-      const isPassing = isUnwritable(error) && error.family === 'try_later';
-      if (!isPassing || stop.aborted || performance.now() >= end) throw error;
-      const { code, message, seen } = error;
-      if (tries === 0) log.warn('state.waiting', { code, message, seen });
-      await pause(retryMs, undefined, { signal: stop }).catch(() => undefined);
-      if (stop.aborted) throw error;
+export function untilAvailable({ config, log, stop }: StartOptions): RunStep {
+  if (config.stateDatabase === undefined) return (step) => step();
+  let end = Number.POSITIVE_INFINITY;
+  return async (step) => {
+    const { isUnwritable } = await import('../../state/engine/state-problem.ts');
+    for (let tries = 0; ; tries++) {
+      try {
+        return await step();
+      } catch (error) {
+        const isPassing = isUnwritable(error) && error.family === 'try_later';
+        const now = performance.now();
+        end = Math.min(end, now + maxWaitMs);
+        if (!isPassing || stop.aborted || now >= end) throw error;
+        const { code, message, seen } = error;
+        if (tries === 0) log.warn('state.waiting', { code, message, seen });
+        await pause(retryMs, undefined, { signal: stop }).catch(() => undefined);
+        if (stop.aborted) throw error;
+      }
     }
-  }
+  };
 }
 
 /**
- * Opens a daemon's state. Waits for a state on a server. Resolves to undefined if the process must end meanwhile, which
- * isn't an error.
+ * Opens a daemon's state, as a step of its start. Resolves to undefined if the process must end meanwhile, which isn't an
+ * error.
  */
-export async function openRuntime(
-  given: UntilAvailableOptions & { readonly config: Config },
-): Promise<Runtime | undefined> {
+export async function openRuntime(given: StartOptions, runStep: RunStep): Promise<Runtime | undefined> {
+  const { stop } = given;
+  if (stop.aborted) return undefined;
   const { composeRuntime } = await import('../../daemon/compose.ts');
-  const open = (): Promise<Runtime> => composeRuntime(given);
-  if (given.config.stateDatabase === undefined) return open();
   try {
-    return await untilAvailable(open, given);
+    return await runStep(() => composeRuntime(given));
   } catch (error) {
     const { isUnwritable } = await import('../../state/engine/state-problem.ts');
-    if (!given.stop.aborted || !isUnwritable(error)) throw error;
+    if (!stop.aborted || !isUnwritable(error)) throw error;
     return undefined;
   }
 }
