@@ -21,8 +21,8 @@ export class Settings extends Repository {
     return (await this.find(name)) ?? value;
   }
 
-  async forget(name: string): Promise<void> {
-    await this.context.db.deleteFrom('settings').where('name', '=', name).execute();
+  async forget(...names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.context.db.deleteFrom('settings').where('name', 'in', names).execute();
   }
 
   async find(name: string): Promise<string | undefined> {

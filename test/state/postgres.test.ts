@@ -180,6 +180,23 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
       await query(`update ${pg.escapeIdentifier(database.schema)}.heartbeats set monotonic_ms = monotonic_ms - ${ms}`);
     }
 
+    it('is looked up in the same statement as all others when the settings of processes that ended are deleted', async () => {
+      const database = newDatabase();
+      for (const name of ['a', 'b', 'c']) {
+        const { processSettings, heartbeats } = await openAs(name, database, 0);
+        await heartbeats.beat();
+        for (const setting of ['config', 'process']) await processSettings.set(setting, 'x');
+      }
+      await query(`delete from ${pg.escapeIdentifier(database.schema)}.heartbeats where owner = 'b'`);
+      const { processSettings } = await openAs('d', database, 0);
+      const statements = vi.spyOn(pg.Client.prototype, 'query');
+      onTestFinished(() => statements.mockRestore());
+      await processSettings.removeGone();
+      const lookups = statements.mock.calls.filter(([text]) => /^select .* from .*"heartbeats"/.test(String(text)));
+      expect(lookups).toHaveLength(1);
+      expect((await processSettings.all('config')).map(({ owner }) => owner)).toEqual(['a', 'c']);
+    });
+
     it('counts as dead', async () => {
       const database = newDatabase();
       await silent(database, 160_000);

@@ -79,18 +79,31 @@ export class ProcessHeartbeats extends Repository {
     const fate = processes.stateOf(owner);
     if (fate !== 'unknown') return fate === 'dead';
     const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
-    if (row === undefined) return true;
-    const silenceMs = this.#silence(owner, row);
+    return row === undefined || this.#isSilent(row);
+  }
+
+  /**
+   * Returns which of these processes have ended. Unlike {@link isDead}, waits much longer for a process on another
+   * machine.
+   */
+  async gone(owners: readonly string[]): Promise<Set<string>> {
+    const rows = new Map((await this.#all()).map((row) => [row.owner, row]));
+    return new Set(owners.filter((owner) => this.#isGone(owner, rows.get(owner))));
+  }
+
+  #isGone(owner: string, row: Beat | undefined): boolean {
+    const fate = this.context.processes.stateOf(owner);
+    if (fate !== 'unknown') return fate === 'dead';
+    return row === undefined || (this.#silence(row) > forgetMs && this.#isSilent(row));
+  }
+
+  #isSilent(row: Beat): boolean {
+    const silenceMs = this.#silence(row);
     return silenceMs > this.#maxSilenceMs && this.#hasListened(silenceMs);
   }
 
-  /** Returns whether the process has ended. Unlike {@link isDead}, waits much longer for a process on another machine. */
-  async isGone(owner: string): Promise<boolean> {
-    const { db, processes } = this.context;
-    const fate = processes.stateOf(owner);
-    if (fate !== 'unknown') return fate === 'dead';
-    const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
-    return row === undefined || (this.#silence(owner, row) > forgetMs && (await this.isDead(owner)));
+  #all(): Promise<Beat[]> {
+    return this.context.db.selectFrom('heartbeats').selectAll().orderBy('owner').execute();
   }
 
   get #maxGapMs(): number {
@@ -128,15 +141,16 @@ export class ProcessHeartbeats extends Repository {
 
   async #removeGone(): Promise<void> {
     const { db } = this.context;
-    for (const { owner } of await db.selectFrom('heartbeats').select('owner').orderBy('owner').execute()) {
-      if (await this.isGone(owner)) await db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
+    for (const row of await this.#all()) {
+      const { owner } = row;
+      if (this.#isGone(owner, row)) await db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
     }
   }
 
-  #silence(owner: string, row: { wall_ms: number; monotonic_ms: number }): number {
+  #silence({ owner, wall_ms, monotonic_ms }: Beat): number {
     const { clock, processes } = this.context;
-    if (!processes.sharesBoot(owner)) return Math.abs(clock.now() - row.wall_ms);
-    return clock.monotonic() - Math.max(row.monotonic_ms, processes.bootedAt ?? Number.NEGATIVE_INFINITY);
+    if (!processes.sharesBoot(owner)) return Math.abs(clock.now() - wall_ms);
+    return clock.monotonic() - Math.max(monotonic_ms, processes.bootedAt ?? Number.NEGATIVE_INFINITY);
   }
 }
 

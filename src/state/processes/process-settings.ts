@@ -36,24 +36,26 @@ export class ProcessSettings extends Repository {
 
   /** Deletes all values of this process. Call this when the process stops. */
   async forget(): Promise<void> {
-    await inTransaction(this.context, (inside) => deleteOf(inside, (owner) => owner === inside.processes.self));
+    await inTransaction(this.context, (inside) => deleteOf(inside, async () => new Set([inside.processes.self])));
   }
 
   /** Deletes the values of processes that have ended. */
   async removeGone(): Promise<void> {
-    await inTransaction(this.context, async (inside) => {
-      const heartbeats = new ProcessHeartbeats(inside);
-      await deleteOf(inside, (owner) => heartbeats.isGone(owner));
-    });
+    await inTransaction(this.context, (inside) =>
+      deleteOf(inside, (owners) => new ProcessHeartbeats(inside).gone(owners)),
+    );
   }
 }
 
 /** The values can be large, so this function reads only their names. */
-async function deleteOf(context: StoreContext, isGone: (owner: string) => boolean | Promise<boolean>): Promise<void> {
+async function deleteOf(
+  context: StoreContext,
+  select: (owners: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<void> {
   const settings = new Settings(context);
-  for (const name of await settings.namesBelow(prefix)) {
-    if (await isGone(ownerOf(name))) await settings.forget(name);
-  }
+  const names = await settings.namesBelow(prefix);
+  const selected = await select(names.map(ownerOf));
+  await settings.forget(...names.filter((name) => selected.has(ownerOf(name))));
 }
 
 const nameOf = (name: string, owner: string): string => `${prefix}${name}:${owner}`;
