@@ -215,7 +215,7 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     settle: (id, work, keys) => pending.settle(id, () => (keys ? transactionOn(keys, work) : transaction(work))),
     unwritable: () => health.problem ?? blobs?.health.problem,
     plannerLock: engine.plannerLock,
-    checkSchema: () => checkVersion(engine, at),
+    checkSchema: () => checkVersion(engine),
     async probe() {
       try {
         // Pending writes come first: if the state is reported as writable, nothing in it is outdated.

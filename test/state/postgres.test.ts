@@ -75,6 +75,23 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     });
   });
 
+  it('is refused if its tables differ from those of this version, also if other tables are in its schema', async () => {
+    const database = newDatabase();
+    await (await open(database)).close();
+    const schema = pg.escapeIdentifier(database.schema);
+    await query(`create table ${schema}.other (a text)`);
+    await (await open(database)).close();
+    await query(`alter table ${schema}.send_slots drop column days, add column day integer not null default 0`);
+    await query(`drop table ${schema}.skips`);
+    const { code, message, seen, next } = await refusal(database);
+    expect(code).toBe('STATE_OTHER');
+    expect(message).toContain(database.schema);
+    expect(seen).toBe(
+      'table send_slots lacks days text not null, table send_slots has day integer not null, table skips is missing',
+    );
+    expect(next).toContain('another schema');
+  });
+
   it('runs one transaction at a time, on whichever machine', async () => {
     const database = newDatabase();
     const stores = [await open(database), await open(database), await open(database)];

@@ -43,7 +43,7 @@ export interface Engine {
   /** Creates what the first migration needs. Runs in its transaction. */
   createSchema?(at: Kysely<Tables>): Promise<void>;
   /** Returns the differences between the tables and the newest schema, as texts for users. */
-  schemaDifferences?(at: Kysely<Tables>): Promise<readonly string[]>;
+  schemaDifferences(at: Kysely<Tables>): Promise<readonly string[]>;
   /**
    * For a database on a server: ends all connections after this time. From then on, statements fail at once, also those
    * in progress, as if the server were unreachable.

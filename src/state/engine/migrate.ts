@@ -19,16 +19,14 @@ export async function migrate(
   options: { clock: Pick<Clock, 'now'>; folder: string; steps?: readonly Migration[] },
 ): Promise<void> {
   const { steps = migrations, folder, clock } = options;
-  if ((await stepsTaken(engine, engine.db, { folder, steps })).size >= steps.length) {
-    return assertShape(engine, engine.db, folder);
-  }
+  if ((await stepsTaken(engine, engine.db, steps)).size >= steps.length) return assertShape(engine, engine.db);
   await engine.db.transaction().execute(async (transaction) => {
     await prepareSchema(engine, transaction);
-    const taken = await stepsTaken(engine, transaction, { folder, steps });
+    const taken = await stepsTaken(engine, transaction, steps);
     if (taken.size === 0 && hasPayloads(folder)) throw emptied(folder);
     const missing = steps.filter(({ number }) => !taken.has(number));
     await takeSteps(transaction, missing, clock);
-    if (steps === migrations) await assertShape(engine, transaction, folder);
+    if (steps === migrations) await assertShape(engine, transaction);
   });
 }
 
@@ -52,14 +50,14 @@ async function takeSteps(db: Kysely<Tables>, steps: readonly Migration[], clock:
 }
 
 /** Throws `STATE_NEWER` if a newer version of Sluice has migrated the database. */
-export async function checkVersion(engine: Engine, folder: string): Promise<void> {
-  await stepsTaken(engine, engine.db, { folder, steps: migrations });
+export async function checkVersion(engine: Engine): Promise<void> {
+  await stepsTaken(engine, engine.db, migrations);
 }
 
 /** Throws if the tables differ from the newest schema. Later statements wouldn't work with such tables. */
-async function assertShape(engine: Engine, db: Kysely<Tables>, folder: string): Promise<void> {
-  const differences = (await engine.schemaDifferences?.(db)) ?? [];
-  if (differences.length > 0) throw otherState(folder, differences);
+async function assertShape(engine: Engine, db: Kysely<Tables>): Promise<void> {
+  const differences = await engine.schemaDifferences(db);
+  if (differences.length > 0) throw otherState(engine, differences);
 }
 
 /** Creates the table of applied migrations if it doesn't exist. */
@@ -80,13 +78,13 @@ export function makeMigrationsTable(db: Kysely<Tables>): Promise<void> {
 async function stepsTaken(
   engine: Engine,
   db: Kysely<Tables>,
-  { folder, steps }: { folder: string; steps: readonly Migration[] },
+  steps: readonly Migration[],
 ): Promise<ReadonlySet<number>> {
   if (!(await engine.hasMigrations(db))) return new Set();
   const rows = await db.selectFrom('migrations').select('number').execute();
   const taken = new Set(rows.map(({ number }) => number));
   const version = Math.max(0, ...taken);
-  if (version > newest(steps)) throw newerState(folder, version, newest(steps));
+  if (version > newest(steps)) throw newerState(engine, version, newest(steps));
   return taken;
 }
 
@@ -100,23 +98,27 @@ function hasPayloads(folder: string): boolean {
 
 const newest = (steps: readonly Migration[]) => Math.max(0, ...steps.map(({ number }) => number));
 
-function otherState(folder: string, differences: readonly string[]): Problem {
+const isOnServer = ({ unlockedDb }: Engine): boolean => unlockedDb !== undefined;
+
+function otherState(engine: Engine, differences: readonly string[]): Problem {
+  const empty = isOnServer(engine) ? "set another schema in the config's state option" : 'move the folder away';
   return new Problem({
     code: 'STATE_OTHER',
     family: 'config',
-    message: `The state in ${folder} was created by another build of Sluice with an incompatible schema; nothing was changed`,
+    message: `The state in ${engine.label} was created by another build of Sluice with an incompatible schema; nothing was changed`,
     seen: differences.join(', '),
-    next: 'run the build that created it ("sluice --version") until all payloads are sent; then move the folder away and start again',
+    next: `run the build that created it ("sluice --version") until all payloads are sent; then ${empty} and start again`,
   });
 }
 
-function newerState(folder: string, seen: number, known: number): Problem {
+function newerState(engine: Engine, seen: number, known: number): Problem {
+  const other = isOnServer(engine) ? 'schema' : 'state folder';
   return new Problem({
     code: 'STATE_NEWER',
     family: 'config',
-    message: `The state in ${folder} was written by a newer version of Sluice; nothing was changed`,
+    message: `The state in ${engine.label} was written by a newer version of Sluice; nothing was changed`,
     seen: `schema ${seen}`,
     allowed: `schema ${known} or older`,
-    next: 'run the newer version, or set another state folder in the config',
+    next: `run the newer version, or set another ${other} in the config`,
   });
 }

@@ -9,6 +9,7 @@ import type { Engine } from './engine.ts';
 import { lockPatienceMs } from './patient-driver.ts';
 import { PostgresLock } from './postgres-lock.ts';
 import { ServerClock } from './server-clock.ts';
+import { serverDifferences } from './server-schema.ts';
 import { lockStatement, type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
 import { databaseText, type StateDatabase } from './state-database.ts';
 import { isUnwritable } from './state-problem.ts';
@@ -66,6 +67,7 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
       // Without this check, users who may not create schemas couldn't use one that exists.
       if (known.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(at);
     },
+    schemaDifferences: (at) => serverDifferences(at, schema),
     disconnectIn(milliseconds) {
       disconnecting ??= setTimeout(() => sockets.cut(), milliseconds).unref();
     },

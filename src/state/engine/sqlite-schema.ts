@@ -22,13 +22,34 @@ export async function differencesFromNewest(db: Kysely<Tables>): Promise<readonl
 }
 
 /** Returns the schema of a state database to which all steps have been applied. */
-export async function newestSchema(): Promise<readonly SchemaEntry[]> {
+export function newestSchema(): Promise<readonly SchemaEntry[]> {
+  return inNewest(entriesOf);
+}
+
+/** The columns of a table, such as `at bigint not null, number integer not null`. */
+export interface TableColumns {
+  readonly name: string;
+  readonly columns: string;
+}
+
+/** Returns the tables of the newest schema, in a form that doesn't depend on the database. */
+export function newestColumns(): Promise<readonly TableColumns[]> {
+  return inNewest(async (db) => (await sql.raw<TableColumns>(columnsQuery).execute(db)).rows);
+}
+
+/** A column of a primary key is never null on a server. */
+const columnsQuery = `select m.name, group_concat(
+    c.name || ' ' || lower(c.type) || case when c."notnull" or c.pk > 0 then ' not null' else '' end, ', ' order by c.name
+  ) as columns
+  from sqlite_schema m join pragma_table_info(m.name) c
+  where m.type = 'table' and m.name not like 'sqlite\\_%' escape '\\'
+  group by m.name order by m.name`;
+
+async function inNewest<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const fresh = new Kysely<Tables>({ dialect: sqliteDialect('', { durable: false }) });
   await makeMigrationsTable(fresh);
   for (const { up } of migrations) await up(fresh as unknown as Kysely<unknown>);
-  const entries = await entriesOf(fresh);
-  await fresh.destroy();
-  return entries;
+  return read(fresh).finally(() => fresh.destroy());
 }
 
 async function entriesOf(db: Kysely<Tables>): Promise<readonly SchemaEntry[]> {
