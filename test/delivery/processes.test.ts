@@ -42,7 +42,9 @@ async function run(errand: Errand): Promise<Ended> {
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   // Without this check, a process that the timeout killed would look like one that killed itself, and what it had not
   // enqueued yet would be missing without an explanation.
-  if (signal !== null && errand.dieAt === undefined) throw new Error(`a process ended with ${signal}: ${error}`);
+  if (child.killed || (signal !== null && errand.dieAt === undefined)) {
+    throw new Error(`a process ended with ${signal}: ${error}`);
+  }
   if (signal === null && code !== 0) throw new Error(`a process ended with ${code}: ${error}`);
   return { signal, results: told === '' ? [] : (JSON.parse(told) as [string, string][]) };
 }
