@@ -236,6 +236,9 @@ export class MergeRun {
     const { rule, zone, asOf } = this.#options;
     const { column, within: span } = rule.retain ?? {};
     if (column === undefined || span === undefined) return undefined;
+    // A source that finds its columns in its records has none of them until there is a record.
+    const isEmpty = this.taken === 0 && this.#segments.every(({ rows }) => rows === 0);
+    if (isEmpty && !columns.some(({ name }) => name === column)) return undefined;
     const at = namedColumn(columns, column, 'retain.column');
     return { at, of: new RetentionAge(columns[at]!, { within: span, zone, now: asOf }) };
   }
