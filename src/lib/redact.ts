@@ -3,8 +3,13 @@
  * by field name, so it also catches a password inside a driver's error message (invariant 6).
  */
 
-/** Matches the names of headers, parameters and other fields whose values are secrets. */
-export const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature|\bsig\b/i;
+/**
+ * Matches the names of headers, parameters and other fields whose values are secrets: `auth`, `key` and other words,
+ * also as parts of names such as `x-api-key`, `accessKeyId` and `hapikey`, but not inside of other words (`author`,
+ * `keyword`, `passenger`).
+ */
+export const secretName =
+  /auth(?!or(?!i[sz]))|(?<!don|hoc|joc|mon|tur|whis)key(?!board|less|note|phrase|stroke|word)|token|secret|(?<!by|com)pass(?!age|enger|ion|ive|port)|cookie|session|credential|signature|\bsig\b/i;
 
 const mark = '[redacted]';
 /** Minimum length of a secret. Redacting shorter values, such as "a" or "1", would garble ordinary text. */

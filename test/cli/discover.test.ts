@@ -140,7 +140,7 @@ sources: {api: {connector: simple_rest, url: '${server.url}'}}
       else sendJson(response, [{ id: 1 }, { id: 2 }]);
     };
     const cwd = await makeFolder();
-    const key = 'api_key=a-key-of-the-api';
+    const key = 'api_key=a-key-of-the-api&author=jane&keyword=new';
     for (const words of [
       [`${server.url}/orders?${key}`],
       [`${server.url}/orders?discount=%zz&${key}`],
@@ -150,6 +150,7 @@ sources: {api: {connector: simple_rest, url: '${server.url}'}}
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(JSON.parse(stdout)).toMatchObject({ connector: 'simple_rest', datasets: [{ key: ['id'] }] });
       expect(stdout).not.toContain('a-key-of-the-api');
+      expect(stdout).toContain('author=jane&keyword=new');
     }
     expect(server.requests.map(({ method }) => method)).toEqual(Array.from({ length: 6 }, () => 'GET'));
   });

@@ -11,6 +11,7 @@ import {
   registerEncodedSecret,
   registerSecret,
   retireSecret,
+  secretName,
 } from '../../src/lib/redact.ts';
 
 afterEach(forgetSecrets);
@@ -177,4 +178,13 @@ describe('a secret', () => {
     expect(redact('a cat')).toBe('a cat');
     expect(redact('[a      ]')).toBe('[[redacted]]');
   });
+});
+
+it('the name of a field shows whether its value is a secret by its words, not by letters inside other words', () => {
+  const secret =
+    'key apikey api_key X-API-Key accessKeyId hapikey keys auth Authorization oauth_token X-Auth author_key authorised pass password passcode db.pass PHPSESSION cookie sig signature client-secret';
+  const ordinary =
+    'author authors authority coauthor keyword keywords key-words keyboard monkey passenger passport compass passage design id';
+  expect(secret.split(' ').filter((name) => !secretName.test(name))).toEqual([]);
+  expect(ordinary.split(' ').filter((name) => secretName.test(name))).toEqual(['key-words']);
 });
