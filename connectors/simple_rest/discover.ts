@@ -10,8 +10,6 @@ import {
   parseExact,
   type RecordInput,
   readRecords,
-  registerSecret,
-  secretName,
   withDefaults,
   withUrl,
 } from '#sdk';
@@ -21,6 +19,7 @@ import { query, type RestQuery } from './options.ts';
 import { settingsOf } from './page-answer.ts';
 import { placePage } from './paging.ts';
 import type { RestPaging } from './paging-options.ts';
+import { registerSecrets } from './request.ts';
 import type { RestClient } from './rest-client.ts';
 
 const maxAnswerBytes = 8 * 1024 * 1024;
@@ -39,7 +38,8 @@ interface Answer {
 
 /** Suggests the query that reads all records at a path. The suggestion is based on one or two responses. */
 export async function discoverPath({ asking, client, path }: DiscoverPathOptions): Promise<Dataset> {
-  registerSecrets(path);
+  // The suggestion repeats the path.
+  registerSecrets(new URLSearchParams(path.slice(path.indexOf('?') + 1)));
   const plain = withDefaults(query, { path });
   const first = await requestOnce(asking, plain);
   const { format } = settingsOf(plain, first.answer);
@@ -80,12 +80,6 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
 function keyColumnOf(records: readonly Readonly<Record<string, unknown>>[]): string {
   const names = ['key', 'name', 'member', '_key'];
   return names.find((name) => !records.some((record) => Object.hasOwn(record, name))) ?? '_member';
-}
-
-/** Registers keys in the path's query string, because the suggestion repeats the path. */
-function registerSecrets(path: string): void {
-  const search = new URLSearchParams(path.slice(path.indexOf('?') + 1));
-  for (const [name, value] of search) if (secretName.test(name)) registerSecret(value);
 }
 
 async function requestOnce(

@@ -50,7 +50,8 @@ export function requestOf(source: RestSource, query: RequestQuery, filling: Fill
   const trustedOrigin = trustedOriginOf(source, url);
   const own = parameters.filter(({ type }) => type === 'header').map(({ name, value }) => [name, value]);
   const auth = authOf(source.auth, url);
-  registerSecrets([...Object.entries(source.headers), ...parameters.map(({ name, value }) => [name, value] as const)]);
+  registerSecrets(Object.entries(source.headers));
+  registerSecrets(writtenIn(query), fill);
   const { body, type } = bodyOf(query, fill);
   return {
     method: query.method.toUpperCase(),
@@ -148,12 +149,26 @@ function authOf(auth: Auth, url: URL): RestCredentials {
     : basic(decodeURIComponent(username), decodeURIComponent(password));
 }
 
+type NamedValue = readonly [name: string, value: unknown];
+
+/** The parameters and form fields as they are in the config. */
+function writtenIn({ parameters, form = {} }: Pick<RequestQuery, 'parameters' | 'form'>): NamedValue[] {
+  const fields = Object.entries(form).flatMap(([name, value]) => [value].flat().map((one): NamedValue => [name, one]));
+  return [...parametersOf(parameters).map(({ name, value }): NamedValue => [name, value]), ...fields];
+}
+
+/** Matches templates whose values come from responses or from the calendar. */
+const dataTemplate = /\{\{[^}]*\b(?:each|page|parent|since|until|window)\b/;
+
 /**
  * Users put keys into ordinary headers and parameters. If a server repeats these values in a response, error messages
- * must not expose them.
+ * must not expose them. The IDs and page tokens in other values aren't secrets, so logs may contain them.
  */
-function registerSecrets(named: readonly (readonly [string, string])[]): void {
-  for (const [name, value] of named) if (secretName.test(name)) registerSecret(value);
+export function registerSecrets(named: Iterable<NamedValue>, fill = (value: unknown): unknown => value): void {
+  for (const [name, value] of named) {
+    if (!secretName.test(name) || dataTemplate.test(String(value))) continue;
+    registerSecret(textOf(fill(value)) ?? '');
+  }
 }
 
 function basic(user: string, password: string): RestCredentials {
@@ -184,7 +199,6 @@ function formBody(form: NonNullable<RequestQuery['form']>): RequestBody {
   const fields = Object.entries(form).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => (one === null ? [] : [[name, String(one)]])),
   );
-  registerSecrets(fields.map(([name, value]) => [name!, value!]));
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   return { body: new URLSearchParams(fields).toString(), type };
 }

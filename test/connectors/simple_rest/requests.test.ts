@@ -184,3 +184,16 @@ test('a secret in a form is redacted if the server repeats it', async () => {
   const problem = await failure({ method: 'POST', form: { api_key: 'form-secret-4711', a: 'b' } });
   expect(problem.seen).toBe('status 400: api_key=[redacted]&a=b');
 });
+
+test('values of parents and pages are shown, even in parameters that are named like secrets', async () => {
+  server.answer = ({ search }, response) => void response.writeHead(400).end(search);
+  const problem = await failure({
+    for_each: { values: [{ id: 'account-4711' }] },
+    parameters: [
+      { name: 'account_key', value: '{{ parent.id }}' },
+      { name: 'api_key', value: 'parameter-secret-4711' },
+      { name: 'author', value: 'Jane Doe' },
+    ],
+  });
+  expect(problem.seen).toBe('status 400: ?account_key=account-4711&api_key=[redacted]&author=Jane%20Doe');
+});
