@@ -13,10 +13,20 @@ function* scopesOfWindow({ window, cursor }: RestQuery, scope: Scope): Generator
   const { step, bound = cursor === undefined ? 'inside' : 'outside' } = window;
   const { start, end } = cursor === undefined ? window : cursorWindow(window, scope);
   const dated: Scope = { ...scope, start_date: start, ...(end === undefined ? {} : { end_date: end }) };
-  for (const span of spansOf({ end: bound, ...(step === undefined ? {} : { step }) }, dated, undefined)) {
-    yield { ...scope, window: span, ...(cursor === undefined ? {} : { since: span.from, until: span.to }) };
+  const spans = spansOf({ end: bound, ...(step === undefined ? {} : { step }) }, dated, undefined);
+  if (cursor === undefined) return yield* spans.map((window) => ({ ...scope, window }));
+  const isLocal = localTime.test(String(scope.since));
+  let { since } = scope;
+  for (const { from, to } of spans) {
+    const until = isLocal && !to.isDay ? to.text('local') : to;
+    since = isLocal ? since : from;
+    yield { ...scope, window: { from: since, to: until }, since, until };
+    since = until;
   }
 }
+
+/** A time without a zone, which is sent as it is written. */
+const localTime = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 /**
  * The window of an incremental read. In a backfill, it ends with the range, which excludes the day in `until`; a window

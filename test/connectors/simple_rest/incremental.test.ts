@@ -289,6 +289,21 @@ describe('an incremental read', () => {
     expect(spans()).toEqual(['2025-01-01T00:00:00Z 2025-02-01T00:00:00Z', '2025-02-01T00:00:00Z 2025-02-15T00:00:00Z']);
   });
 
+  it('sends a time without a zone as it is written, also at the ends of periods', async () => {
+    isAfter = (at, since) => String(at) >= since;
+    // This time doesn't exist in Berlin.
+    items = [{ id: 1, at: '2026-03-29T02:30:00.25' }];
+    const more = { start: '2026-03-28T00:00:00', window: { step: '1d' }, paging: { kind: 'none' } };
+    const now = { logicalAt: Date.UTC(2026, 2, 29, 12), timezone: 'Europe/Berlin' };
+    const { watermark, columns } = await run(more, undefined, now);
+    expect(columns[1]).toEqual({ name: 'at', type: 'timestamp' });
+    expect(spans()).toEqual(['2026-03-28T00:00:00 2026-03-29T00:00:00', '2026-03-29T00:00:00 2026-03-29T14:00:00']);
+    await run(more, watermark, now);
+    expect(spans()).toEqual(['2026-03-29T02:30:00.25 2026-03-29T14:00:00']);
+    await run(more, watermark, { ...now, range: { from: '2026-01-01', to: '2026-01-02T12:00' } });
+    expect(spans()).toEqual(['2026-01-01T00:00:00 2026-01-02T00:00:00', '2026-01-02T00:00:00 2026-01-02T12:00:00']);
+  });
+
   it('ends the last period of a backfill of days at its end, or a day earlier with `bound: inside`', async () => {
     items = [{ id: 1, at: '2026-01-31' }];
     const more = { start: '2026-01-01', paging: { kind: 'none' } };
