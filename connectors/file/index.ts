@@ -55,7 +55,7 @@ export default defineConnector({
     );
   },
 
-  async extract({ source: { folder }, folder: home, query: given, watermark, signal, log, warn }) {
+  async extract({ source: { folder }, folder: home, query: given, watermark, signal, log, warn, keptColumns }) {
     const before = parseFilesRead(watermark);
     const { inputs, after } = await selectFiles({
       folder: resolve(home, folder ?? '.'),
@@ -64,7 +64,7 @@ export default defineConnector({
       signal,
     });
     log.debug('files found', { files: inputs.length });
-    return readChangedFiles(inputs, given, { after, watermark, warn });
+    return readChangedFiles(inputs, given, { after, watermark, warn, keptColumns });
   },
 });
 

@@ -96,7 +96,8 @@ export default defineConnector({
   async extract(context) {
     const before = parseFilesRead(context.watermark);
     const { inputs, after } = await fetchAll(context, before);
-    return readChangedFiles(inputs, context.query, { after, watermark: context.watermark, warn: context.warn });
+    const { watermark, warn, keptColumns } = context;
+    return readChangedFiles(inputs, context.query, { after, watermark, warn, keptColumns });
   },
 });
 

@@ -8,6 +8,7 @@ import {
   cellText,
   type Extraction,
   isBefore,
+  type KeptColumn,
   lagged,
   parseExact,
   parseWatermark,
@@ -27,6 +28,8 @@ import type { RestQuery } from './options.ts';
 interface IncrementalReadOptions {
   readonly query: RestQuery & { readonly cursor: string };
   readonly watermark: string | undefined;
+  /** The columns of the job's kept rows. */
+  readonly keptColumns: readonly KeptColumn[] | undefined;
   /** The range to read instead of new records. */
   readonly range: Range | undefined;
   /** IANA time zone of the job's days. */
@@ -40,11 +43,13 @@ type OpenTable = () => Promise<Extraction>;
 export class IncrementalRead {
   readonly #query: IncrementalReadOptions['query'];
   readonly #before: CursorWatermark | undefined;
+  readonly #kept: readonly KeptColumn[];
   readonly #range: { readonly from: CursorBound; readonly to: CursorBound } | undefined;
 
   /** Throws a Problem if the watermark or the range is invalid. */
-  constructor({ query, watermark, range, timezone = 'UTC' }: IncrementalReadOptions) {
+  constructor({ query, watermark, keptColumns = [], range, timezone = 'UTC' }: IncrementalReadOptions) {
     this.#query = query;
+    this.#kept = keptColumns;
     this.#before = parseWatermark(watermark);
     const column = { column: query.cursor, type: this.#before?.value.type, timezone };
     this.#range = range && rangeBounds(range, column);
@@ -65,18 +70,23 @@ export class IncrementalRead {
   /** The rows that are new since the last run, or those in the range. They can be in any order. */
   async rows(open: OpenTable): Promise<Extraction> {
     const table = await open();
-    return { ...(await this.#wanted(table, open)), firstPage: table.firstPage };
+    const { firstPage, absentColumns } = table;
+    return { ...(await this.#wanted(table, open)), firstPage, absentColumns };
   }
 
   async #wanted(table: Extraction, open: OpenTable): Promise<Extraction> {
     const { cursor } = this.#query;
-    const at = table.columns.findIndex(({ name }) => name === cursor);
+    const { absentColumns: absent = [] } = table;
+    const at = table.columns.findIndex(({ name }) => name === cursor && !absent.includes(name));
     const value = await firstValue(await open(), { cursor, at });
     if (value === undefined) return this.#none(table, at);
-    const columns = table.columns.with(at, { name: cursor, type: cursorType(table.columns[at]!, value) });
-    refuseOtherType(columns[at]!, this.#before?.value);
+    const before = this.#before?.value;
+    const type = cursorType(table.columns[at]!, { value, before: before?.type });
+    const columns = table.columns.with(at, { name: cursor, type });
+    refuseOtherType(columns[at]!, before);
     const typed = this.#typed(table.batches, { columns, at });
-    return this.#range === undefined ? this.#fresh(typed, { columns, at }) : this.#inRange(typed, { columns, at });
+    if (this.#range !== undefined) return this.#inRange(typed, { columns, at });
+    return this.#fresh(typed, { columns, at, absent });
   }
 
   /** The result if no record has a cursor value. */
@@ -86,12 +96,16 @@ export class IncrementalRead {
     return { columns, batches: nothing, covers: this.#covers };
   }
 
-  #fresh(batches: AsyncIterable<Batch>, { columns, at }: Typed): Extraction {
+  #fresh(batches: AsyncIterable<Batch>, { columns, at, absent }: Typed & { absent: readonly string[] }): Extraction {
     const { cursor: column, lag } = this.#query;
     const { type } = columns[at]!;
     // These values can differ in each response, even if the record hasn't changed.
     const ignored = new Set(Object.keys({ ...this.#query.header_columns, ...this.#query.page_columns }));
-    const edge = new BoundaryRows({ column, lag, before: this.#before, at, type, columns, ignored, isSorted: false });
+    const isRetyped = ({ name, type: former, seen }: KeptColumn) =>
+      seen && columns.some((one) => one.name === name && one.type !== former);
+    const doubtful = [...absent, ...this.#kept.filter(isRetyped).map(({ name }) => name)];
+    const reading = { column, lag, before: this.#before, at, type, columns, ignored, doubtful };
+    const edge = new BoundaryRows({ ...reading, isSorted: false });
     let count = 0;
     async function* fresh(): AsyncGenerator<Batch, void, void> {
       for await (const batch of batches) {
@@ -163,12 +177,13 @@ interface Typed {
 
 /** The first cursor value. Throws a Problem if there are records, but none has the column. */
 async function firstValue(
-  { columns, batches }: Extraction,
+  { columns, batches, absentColumns = [] }: Extraction,
   { cursor, at }: { cursor: string; at: number },
 ): Promise<string | undefined> {
+  const found = columns.filter(({ name }) => !absentColumns.includes(name));
   for await (const batch of batches) {
     for (let i = 0; i < batch.length; i++) {
-      if (at < 0) throw noCursorColumn(cursor, columns);
+      if (at < 0) throw noCursorColumn(cursor, found);
       const text = cellText(batch.cells[at]!, columns[at]!.type, storedRow(batch, i));
       if (text !== null && text !== '') return text;
     }
@@ -179,9 +194,14 @@ async function firstValue(
 /** The types that a text can have as a cursor, the most specific first. */
 const inText = ['date', 'timestamptz', 'timestamp', 'integer', 'decimal'] as const;
 
-/** The type by which cursor values are compared: the column's own or, for text, that of its first value. */
-function cursorType(column: Column, value: string): Column['type'] {
-  const type = column.type === 'text' ? inText.find((one) => canonicalText(value, one) !== undefined) : column.type;
+/**
+ * The type by which cursor values are compared: the column's own or, for text, the type of the last run's values if the
+ * first value has it, and otherwise that of the first value.
+ */
+function cursorType(column: Column, given: { value: string; before: Column['type'] | undefined }): Column['type'] {
+  const { value, before } = given;
+  const likely = [...inText.filter((one) => one === before), ...inText];
+  const type = column.type === 'text' ? likely.find((one) => canonicalText(value, one) !== undefined) : column.type;
   if (type === undefined) throw notComparable(column, { seen: value });
   refuseCursorType(column.name, type);
   return type;

@@ -83,6 +83,7 @@ const connector = defineConnector({
       timezone,
       logicalAt,
       watermark,
+      keptColumns,
       preview,
       range,
       isDryRun,
@@ -91,7 +92,7 @@ const connector = defineConnector({
     const incremental =
       cursor === undefined
         ? undefined
-        : new IncrementalRead({ query: { ...asked, cursor }, watermark, range, timezone });
+        : new IncrementalRead({ query: { ...asked, cursor }, watermark, keptColumns, range, timezone });
     const client = await clientOf(context, requestsAtOnce(asked));
     const { alive = () => undefined, attemptFacts } = context;
     const orders = new ReportOrders(attemptFacts?.texts);
@@ -102,11 +103,12 @@ const connector = defineConnector({
     const ofParents = new PageSpool(scratch, { ...limits, name: 'parents.spool' });
     try {
       const reading = { asking, client, log, warn, alive, signal, orders, preview };
-      const fromStart = { watermark: undefined, incremental: undefined };
+      const fromStart = { watermark: undefined, keptColumns: undefined, incremental: undefined };
       const all = await parentsOf(asked, (query) => readPages({ ...reading, query, spool: ofParents, ...fromStart }));
       await ofParents.remove();
       const { parents, isSample } = sampleOf(all, { isDryRun, preview, warn });
-      const table = await readPages({ ...reading, query: asked, spool, parents, watermark, incremental });
+      const onward = { watermark, keptColumns, incremental };
+      const table = await readPages({ ...reading, query: asked, spool, parents, ...onward });
       return { ...table, isSample };
     } finally {
       await ofParents.close();

@@ -10,22 +10,20 @@ import {
   type Surveyed,
 } from '#sdk';
 import type { FetchedPage } from './fetched-page.ts';
-import type { RestQuery } from './options.ts';
 import { factColumnsOf, settingsOf, soapFailure } from './page-answer.ts';
+import type { PagesOptions } from './pages-options.ts';
 import { AskedBefore } from './paging.ts';
 
 /** The table that consists of all pages, including those of all parents. */
 export class PageTable {
   readonly asked = new AskedBefore();
   readonly warnings: RunWarning[] = [];
-  readonly #query: RestQuery;
-  readonly #warn: (warning: RunWarning) => void;
+  readonly #init: Pick<PagesOptions, 'query' | 'warn' | 'keptColumns'>;
   #settings: RecordOptions | undefined;
   #reader: RecordReader | undefined;
 
-  constructor(query: RestQuery, warn: (warning: RunWarning) => void) {
-    this.#query = query;
-    this.#warn = warn;
+  constructor(init: Pick<PagesOptions, 'query' | 'warn' | 'keptColumns'>) {
+    this.#init = init;
   }
 
   /** How pages are parsed; undefined before the first one. */
@@ -36,7 +34,8 @@ export class PageTable {
   /** The first response determines how all pages are parsed. */
   async open(answer: HttpResponse): Promise<void> {
     if (this.#reader !== undefined) return;
-    this.#settings = { ...settingsOf(this.#query, answer), warn: this.#warn };
+    const { query, warn, keptColumns } = this.#init;
+    this.#settings = { ...settingsOf(query, answer), warn, keptColumns };
     this.#reader = await recordReader(this.#settings);
   }
 
@@ -51,7 +50,7 @@ export class PageTable {
       ask.check?.(nothing);
       return nothing;
     }
-    const isMaybeFault = format === 'xml' && this.#query.fail_when?.length !== 0;
+    const isMaybeFault = format === 'xml' && this.#init.query.fail_when?.length !== 0;
     const fault = isMaybeFault ? await soapFailure(spooled, encoding, answer.url) : undefined;
     if (fault !== undefined) throw fault;
     return this.#reader!.survey(input, ask);
@@ -59,10 +58,10 @@ export class PageTable {
 
   /** The table, after all pages have been added. */
   async extraction(): Promise<Extraction> {
-    for (const warning of this.warnings) this.#warn(warning);
-    const query = this.#query;
+    const { query, warn, keptColumns } = this.#init;
+    for (const warning of this.warnings) warn(warning);
     // If there is no page, as with an empty window, there is no reader yet.
-    const settings = { ...query, format: query.format ?? 'json', factColumns: factColumnsOf(query) };
+    const settings = { ...query, format: query.format ?? 'json', factColumns: factColumnsOf(query), keptColumns };
     this.#reader ??= await recordReader(settings);
     return this.#reader.extraction();
   }

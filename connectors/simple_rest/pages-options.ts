@@ -1,4 +1,4 @@
-import type { ConnectorLog, HttpClient, PageSpool, PreviewLimits, ReportOrders, RunWarning } from '#sdk';
+import type { ConnectorLog, HttpClient, KeptColumn, PageSpool, PreviewLimits, ReportOrders, RunWarning } from '#sdk';
 import type { Parent } from './for-each.ts';
 import type { MyTurn } from './in-order.ts';
 import type { IncrementalRead } from './incremental-read.ts';
@@ -17,6 +17,8 @@ export interface PagesOptions {
   readonly alive: () => void;
   /** The watermark of conditional requests. */
   readonly watermark: string | undefined;
+  /** The columns of the job's kept rows. */
+  readonly keptColumns: readonly KeptColumn[] | undefined;
   /** Set if the query has a `cursor`. */
   readonly incremental: IncrementalRead | undefined;
   readonly signal: AbortSignal;

@@ -60,7 +60,7 @@ class PageRun {
   #validators: string | undefined;
   #firstPage: FirstPage | undefined;
 
-  constructor(init: PagesOptions, table = new PageTable(init.query, init.warn)) {
+  constructor(init: PagesOptions, table = new PageTable(init)) {
     this.#init = init;
     this.#table = table;
     const { query } = init;

@@ -1,7 +1,6 @@
 import { nearest } from '../lib/nearest.ts';
 import { Problem } from '../lib/problem.ts';
-import type { Column, ColumnType } from '../sdk/column.ts';
-import type { KeptColumn } from './manifest.ts';
+import { type Column, type ColumnType, commonType, isJsonType, type KeptColumn, typesLine } from '../sdk/column.ts';
 import type { WriteRule } from './write-rule.ts';
 
 /** The columns of the kept rows, combined with a run's columns. */
@@ -22,24 +21,27 @@ export function joinColumns(known: readonly KeptColumn[], come: readonly Column[
 
 /**
  * The column types after a run. A type may only widen to one that can also represent all existing values. `hasValue`:
- * whether the run had a value in each column; if it had none, the column's type in the run is meaningless.
+ * whether the run had a value in each column; if it had none, the column's type in the run is meaningless. `areFound`:
+ * whether the types were found in the records. A different type then doesn't mean that the source's column has changed.
  */
 export function settleTypes(
   { columns, from }: ColumnLayout,
-  { come, hasValue }: { come: readonly Column[]; hasValue: readonly boolean[] },
+  { come, hasValue, areFound }: { come: readonly Column[]; hasValue: readonly boolean[]; areFound: boolean },
 ): readonly KeptColumn[] {
   return columns.map((column, c) => {
     const other = come[from[c]!];
     if (other === undefined || hasValue[c] !== true) return column;
     if (!column.seen) return { ...other, seen: true };
-    return { ...column, type: typeOfBoth(column, other.type) };
+    return { ...column, type: typeOfBoth(column, other.type, areFound) };
   });
 }
 
-function typeOfBoth({ name, type }: Column, other: ColumnType): ColumnType {
+/** The canonical texts of the kept rows don't change, so they must also be values of the new type. */
+function typeOfBoth({ name, type }: Column, other: ColumnType, areFound: boolean): ColumnType {
   if (type === other) return type;
-  const pair = [type, other].sort().join();
-  if (pair === 'decimal,integer') return 'decimal';
+  const both = commonType(type, other);
+  const isValid = both !== 'json' || (isJsonType(type) && isJsonType(other));
+  if (both === 'decimal' || (areFound && isValid)) return both;
   throw otherType(name, { type, other });
 }
 
@@ -53,7 +55,8 @@ export function joinLayouts(a: readonly KeptColumn[], b: readonly KeptColumn[]):
     const other = shorter[c];
     if (other === undefined || (other.name === column.name && !other.seen)) return column;
     if (other.name !== column.name) throw otherLayout(column.name, other.name);
-    return column.seen ? { ...column, type: typeOfBoth(column, other.type) } : other;
+    // Each list was settled with the types of its own run.
+    return column.seen ? { ...column, type: typeOfBoth(column, other.type, true) } : other;
   });
 }
 
@@ -76,7 +79,7 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
     where: { column: name },
     seen: other,
     allowed: type,
-    next: 'cast the column to its former type in the query, or let the job read everything again: sluice state clear JOB',
+    next: `cast the column to its former type in the query; for an API or a file, write ${typesLine(name, commonType(type, other))} in the query; or let the job read everything again: sluice state clear JOB`,
   });
 }
 
@@ -99,6 +102,6 @@ export function namedColumn(columns: readonly Column[], name: string, option: st
     message: `The rows have no column ${JSON.stringify(name)}, which is set in write.${option}`,
     where: { column: name },
     allowed: names.join(', '),
-    next: `${meant === undefined ? 'name' : `did you mean "${meant}"? Name`} a column of the source as it is called before the transforms`,
+    next: `${meant === undefined ? 'name' : `did you mean "${meant}"? Name`} a column of the source as it is called before the transforms; if records of an API or a file may lack the column, list it in the query's \`columns\``,
   });
 }

@@ -1,9 +1,4 @@
-import type { Column } from '../sdk/column.ts';
-
-export interface KeptColumn extends Column {
-  /** Whether any row has had a value in this column. Until then, the column's type is unknown. */
-  readonly seen: boolean;
-}
+import type { KeptColumn } from '../sdk/column.ts';
 
 /** A half-open range of a column's values, in canonical text: from `from` up to, but not including, `to`. */
 export interface ColumnRange {

@@ -5,9 +5,9 @@ import { makeFolder } from '../lib/make-folder.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import { syncPath } from '../lib/sync-path.ts';
 import type { Batch } from '../sdk/batch.ts';
-import type { Column } from '../sdk/column.ts';
+import type { Column, KeptColumn } from '../sdk/column.ts';
 import { type ColumnLayout, joinColumns, joinLayouts, namedColumn, settleTypes } from './kept-columns.ts';
-import type { ColumnRange, KeptColumn, Manifest, Segment, StagedRanges } from './manifest.ts';
+import type { ColumnRange, Manifest, Segment, StagedRanges } from './manifest.ts';
 import { Merge } from './merge.ts';
 import { findNewest } from './newest-rows.ts';
 import { rangeFilter } from './range-filter.ts';
@@ -61,6 +61,8 @@ export interface IncomingRows {
   readonly cursor?: string;
   /** The range that the rows cover completely. Other kept rows in it are deleted. */
   readonly covers?: ColumnRange;
+  /** Set if the columns were found in the records: {@link Extraction.absentColumns}. */
+  readonly absentColumns?: readonly string[];
 }
 
 /**
@@ -201,8 +203,9 @@ export class MergeRun {
 
   /** Settles the columns' types, which are known only after the last row. */
   #settleColumns(): void {
-    const { columns: come } = this.#incoming;
-    this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue });
+    const { columns: come, absentColumns } = this.#incoming;
+    const areFound = absentColumns !== undefined;
+    this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue, areFound });
   }
 
   #isWhole(before: readonly Segment[]): boolean {

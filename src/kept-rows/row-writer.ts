@@ -1,10 +1,9 @@
 import { Problem } from '../lib/problem.ts';
 import { loneSurrogates, ReplacedCharacters } from '../lib/replaced-characters.ts';
 import { type Batch, type Cells, cellText, storedRow, valueText } from '../sdk/batch.ts';
-import type { Column, ColumnType } from '../sdk/column.ts';
+import type { Column, ColumnType, KeptColumn } from '../sdk/column.ts';
 import type { Arena } from './arena.ts';
 import { namedColumn, otherType } from './kept-columns.ts';
-import type { KeptColumn } from './manifest.ts';
 import { maxOrderedBytes, type OrderedBytes, orderedBytes } from './ordered-bytes.ts';
 import { cellHeadBytes, headBytes, maxKeyBytes, maxVersionBytes, writeCellHead, writeHead } from './record.ts';
 
@@ -99,7 +98,8 @@ export class RowWriter {
   #refuseOtherTypes(): void {
     const { columns, come } = this.#given;
     for (const { name, type, at } of this.#key) {
-      if (type === 'integer' && come[at]!.type === 'decimal') throw otherType(name, { type, other: 'decimal' });
+      const other = come[at]!.type;
+      if (type !== other && !(type === 'decimal' && other === 'integer')) throw otherType(name, { type, other });
     }
     const version = this.#version;
     const known = columns.find(({ name, seen }) => name === version?.name && seen);

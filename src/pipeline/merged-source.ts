@@ -124,7 +124,7 @@ function cannotAppend(again: RowsAgain, cursor: string | undefined): Problem {
     ...common,
     message:
       'the columns have changed since the last run, so rows with the newest cursor value, or within its lag, cannot be distinguished from new rows: append would duplicate them',
-    ...(gone === '' ? {} : { seen: `no column ${gone}` }),
+    ...(gone === '' ? {} : { seen: `lost, or of another type: ${gone}` }),
     next: `restore the column at the source; otherwise ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\` (both drop rows that the source no longer has, so take a backup first)`,
   });
 }

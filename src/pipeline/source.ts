@@ -7,7 +7,7 @@ import { Problem, toProblem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
-import type { Column } from '../sdk/column.ts';
+import type { Column, KeptColumn } from '../sdk/column.ts';
 import type { AttemptFacts, ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
 import type { PreviewLimits } from '../sdk/preview.ts';
@@ -42,6 +42,8 @@ export interface SourceReaderOptions {
   /** The run's logical time, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
   readonly watermark?: string;
+  /** The columns of the job's kept rows. */
+  readonly keptColumns?: readonly KeptColumn[];
   /** The run's attempt facts, if it may have more than one attempt. */
   readonly attemptFacts?: AttemptFacts;
   readonly isDryRun?: boolean;
@@ -115,7 +117,7 @@ export class SourceReader {
   }
 
   /** Properties of the rows to come. Empty until the source is open. */
-  get properties(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain' | 'firstPage'> {
+  get properties(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain' | 'absentColumns' | 'firstPage'> {
     return this.#extraction ?? {};
   }
 
@@ -199,7 +201,7 @@ export class SourceReader {
 
   #start(): Promise<Extraction> {
     const { extract, folder, scratch, log, login, guard } = this.#options;
-    const { logicalAt, watermark, range, attemptFacts, preview, isDryRun } = this.#options;
+    const { logicalAt, watermark, keptColumns, range, attemptFacts, preview, isDryRun } = this.#options;
     const { connector, options } = extract.source;
     const alive = () => this.#stallTimer.refresh();
     const warn = (warning: RunWarning) => this.#warn(warning);
@@ -210,6 +212,7 @@ export class SourceReader {
       timezone,
       logicalAt,
       watermark,
+      keptColumns,
       range,
       attemptFacts,
       preview,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { joinLayouts } from '../kept-rows/kept-columns.ts';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import { MergeRun, type MergeRunOptions } from '../kept-rows/merge-run.ts';
 import { Problem } from '../lib/problem.ts';
@@ -9,7 +10,7 @@ import { spoolProblem } from './spool-problem.ts';
 /** Offset of row numbers in a backfill, so that they don't collide with new rows' numbers. */
 const farAhead = 2 ** 40;
 
-export interface StageRangeOptions extends Omit<SourceReaderOptions, 'scratch'> {
+export interface StageRangeOptions extends Omit<SourceReaderOptions, 'scratch' | 'keptColumns'> {
   readonly range: NonNullable<SourceReaderOptions['range']>;
   /** The kept rows, and the ranges that have already been read again. */
   readonly set: Required<Pick<MergeRunOptions, 'folder' | 'run' | 'current'>> & Pick<MergeRunOptions, 'staged'>;
@@ -28,7 +29,7 @@ export async function stageRange(
   const scratch = makeScratch(join(set.folder, set.run, 'scratch'));
   const { columns, next } = set.current;
   const { staged = { id: set.run, columns, next: next + farAhead, segments: [] } } = set;
-  const source = new SourceReader({ ...given, scratch });
+  const source = new SourceReader({ ...given, scratch, keptColumns: joinLayouts(columns, staged.columns) });
   const { room } = given;
   const run = new MergeRun({
     ...{ ...set, staged, rule, scratch, zone, asOf: clock.now() },

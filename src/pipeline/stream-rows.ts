@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Encoder } from '../formats/format.ts';
 import { Output } from '../formats/output.ts';
+import { joinLayouts } from '../kept-rows/kept-columns.ts';
 import type { Manifest } from '../kept-rows/manifest.ts';
 import { toProblem } from '../lib/problem.ts';
 import type { Batch } from '../sdk/batch.ts';
@@ -19,7 +20,7 @@ export interface Sink {
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined;
 }
 
-export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' | 'range'> {
+export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' | 'range' | 'keptColumns'> {
   /** The parent of the connector's scratch folder. */
   readonly spool: string;
   /** The run's ID. */
@@ -53,7 +54,9 @@ export interface StreamProgress {
 export async function streamRows(given: StreamRowsOptions): Promise<StreamProgress> {
   given.signal.throwIfAborted();
   const scratch = join(given.spool, `${tempFilePrefix()}${given.run}.scratch`);
-  const source = new SourceReader({ ...given, scratch });
+  const { current, staged } = given.keptRows ?? {};
+  const keptColumns = joinLayouts(current?.columns ?? [], staged?.columns ?? []);
+  const source = new SourceReader({ ...given, scratch, keptColumns });
   const carrier = new RowStreamer(given, { source, scratch });
   try {
     return await carrier.run();

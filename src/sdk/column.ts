@@ -53,3 +53,29 @@ export interface Column {
   readonly name: string;
   readonly type: ColumnType;
 }
+
+/** A column of a job's kept rows. */
+export interface KeptColumn extends Column {
+  /** Whether any row has had a value in this column. Until then, the column's type is unknown. */
+  readonly seen: boolean;
+}
+
+const numberTypes: readonly ColumnType[] = ['integer', 'decimal', 'float'];
+
+/** The type of a column that contains values of both types: the wider type of number, json, or text. */
+export function commonType(a: ColumnType, b: ColumnType): ColumnType {
+  if (a === b) return a;
+  const [i, j] = [numberTypes.indexOf(a), numberTypes.indexOf(b)];
+  if (i >= 0 && j >= 0) return numberTypes[Math.max(i, j)]!;
+  return a === 'json' || b === 'json' ? 'json' : 'text';
+}
+
+/** Whether every canonical text of the type is a JSON value. */
+export function isJsonType(type: ColumnType): boolean {
+  return type === 'json' || type === 'boolean' || numberTypes.includes(type);
+}
+
+/** The line of a query that declares a column's type, for error messages. */
+export function typesLine(name: string, type: ColumnType): string {
+  return `\`types: {${JSON.stringify(name)}: ${type}}\``;
+}

@@ -1,6 +1,6 @@
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from './batch.ts';
-import type { Column } from './column.ts';
+import type { Column, KeptColumn } from './column.ts';
 import type { Dataset } from './dataset.ts';
 import type { OAuthDescription, TokenSource } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
@@ -105,6 +105,12 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    */
   readonly watermark?: string;
   /**
+   * The columns of the job's kept rows. A connector that finds its columns in the records reads them as if earlier
+   * records had these columns: a column that no record has is null, and types fit the earlier values too. Otherwise, the
+   * columns would depend on which records happen to be new. Other connectors ignore this, so a lost column is an error.
+   */
+  readonly keptColumns?: readonly KeptColumn[];
+  /**
    * The range to read instead of new rows, regardless of earlier runs; the extraction then returns no watermark. Only
    * for connectors with {@link Connector.rangesBy}. May be set together with the watermark.
    */
@@ -190,6 +196,11 @@ export interface Extraction {
    * the last batch.
    */
   readonly unchanged?: () => boolean;
+  /**
+   * Set if the columns and their types were found in the records: the {@link ExtractContext.keptColumns} that no record
+   * has.
+   */
+  readonly absentColumns?: readonly string[];
   /** For a preview, if the connector reads pages. */
   readonly firstPage?: FirstPage;
   /** True if the rows are only a part of those that a run would return. Allowed only in a dry run. */

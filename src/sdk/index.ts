@@ -25,7 +25,7 @@ export {
   type ValueCells,
   valueText,
 } from './batch.ts';
-export { type Column, type ColumnType, columnTypes } from './column.ts';
+export { type Column, type ColumnType, columnTypes, type KeptColumn } from './column.ts';
 export {
   type AttemptFacts,
   type Connector,

@@ -88,7 +88,7 @@ it('a job that appends reports missing columns that it needs to recognize repeat
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({
     code: 'SET_ROWS_AGAIN',
-    seen: 'no column "price"',
+    seen: 'lost, or of another type: "price"',
     next: expect.stringContaining('sluice state clear orders'),
   });
 });

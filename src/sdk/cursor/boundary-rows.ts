@@ -32,6 +32,11 @@ interface BoundaryRowsOptions {
   readonly isSorted: boolean;
   /** Columns that don't show whether a row has changed. */
   readonly ignored?: ReadonlySet<string>;
+  /**
+   * Columns whose values may differ from those of the last run although the row hasn't changed, because no record has
+   * the column now, or because its type is another one.
+   */
+  readonly doubtful?: readonly string[];
 }
 
 /**
@@ -51,6 +56,10 @@ export class BoundaryRows {
   readonly #all: readonly number[];
   /** Columns of the last run that no longer exist, so the last run's rows can't be compared. */
   readonly #gone: readonly string[];
+  /** The doubtful columns that the last run's rows are compared by. */
+  readonly #doubtful: readonly string[];
+  /** Whether a row that the last run may have sent differs from all rows that it sent. */
+  #hasUnlike = false;
   /** Whether this read returned rows that can't be compared and that the last run may already have sent. */
   #hasUncompared = false;
   #seen: BoundaryRow[] = [];
@@ -70,6 +79,7 @@ export class BoundaryRows {
     this.#all = names.keys().filter(isCompared).toArray();
     this.#gone = former.filter((name) => !names.includes(name));
     this.#common = former.map((name) => names.indexOf(name));
+    this.#doubtful = former.filter((name) => reading.doubtful?.includes(name));
     if (this.#isIncomparable) return;
     for (const row of seen) this.#expected.set(row, (this.#expected.get(row) ?? 0) + 1);
   }
@@ -100,6 +110,7 @@ export class BoundaryRows {
     const row = rowOf(batch, i, this.#common);
     const left = this.#expected.get(row);
     if (left === undefined) {
+      this.#hasUnlike = true;
       if (isSorted) this.#leaveBehind(this.#valueOf(batch, i));
       return false;
     }
@@ -189,6 +200,9 @@ export class BoundaryRows {
   get comesAgain(): RowsAgain | undefined {
     this.#forgetLowest();
     if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
+    // A row that the last run sent is missing, and another one has come: it may be the same row, without the column.
+    const mayBeSame = this.#hasUnlike && this.#expected.size > 0 && this.#doubtful.length > 0;
+    if (mayBeSame) return { why: 'columns_gone', columns: this.#doubtful };
     return this.#forgotten === undefined ? undefined : { why: 'too_many' };
   }
 

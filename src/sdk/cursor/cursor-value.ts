@@ -1,6 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
-import type { Column, ColumnType } from '../column.ts';
+import { type Column, type ColumnType, commonType, typesLine } from '../column.ts';
 import '../../lib/temporal.ts';
 
 /**
@@ -43,6 +43,8 @@ export function refuseCursorType(column: string, type: ColumnType): void {
 /** Rejects a cursor whose type has changed since the last run. */
 export function refuseOtherType({ name, type }: Column, before: CursorBound | undefined): void {
   if (before === undefined || before.type === type) return;
+  const common = commonType(before.type, type);
+  const declared = common === 'decimal' ? common : before.type;
   throw new Problem({
     code: 'CURSOR_TYPE',
     family: 'job',
@@ -50,7 +52,7 @@ export function refuseOtherType({ name, type }: Column, before: CursorBound | un
     where: { column: name },
     seen: type,
     allowed: before.type,
-    next: 'cast the column to its former type in the query (or declare it under `types`), or clear the watermark to read all rows again: `sluice state clear JOB`',
+    next: `cast the column to its former type in the query; for an API, write ${typesLine(name, declared)} in the query; or clear the watermark to read all rows again: \`sluice state clear JOB\``,
   });
 }
 

@@ -1,9 +1,9 @@
-import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { Extraction } from '../connector.ts';
 import { option } from '../option.ts';
 import { type FileQuery, readFiles } from './files.ts';
 import { type FilesRead, filesReadText, parseFilesRead } from './files-read.ts';
 import type { RecordInput } from './input.ts';
+import type { RecordOptions } from './options.ts';
 
 /** The option that selects which of the matching files to read, for connectors whose files have a modification time. */
 export const changedFilesOptions = {
@@ -27,21 +27,20 @@ export function newestFile<T extends { readonly modified: number }>(files: reado
   return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }
 
-interface ChangedFilesOptions {
+interface ChangedFilesOptions extends Pick<RecordOptions, 'warn' | 'keptColumns'> {
   /** The watermark after these files were read; undefined if the job reads all files. */
   readonly after: FilesRead | undefined;
   /** The watermark of the last run. */
   readonly watermark: string | undefined;
-  readonly warn: (warning: RunWarning) => void;
 }
 
 /** Like {@link readFiles}, for a job that may read only the files that changed. */
 export async function readChangedFiles(
   inputs: readonly RecordInput[],
   query: FileQuery,
-  { after, watermark, warn }: ChangedFilesOptions,
+  { after, watermark, ...given }: ChangedFilesOptions,
 ): Promise<Extraction> {
-  const extraction = await readFiles(inputs, query, warn);
+  const extraction = await readFiles(inputs, query, given);
   if (after === undefined) return extraction;
   const isOnward = watermark !== undefined;
   return { ...extraction, watermark: () => filesReadText(after), unchanged: () => isOnward && inputs.length === 0 };

@@ -1,11 +1,10 @@
 import { Problem } from '../../lib/problem.ts';
-import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { Extraction } from '../connector.ts';
 import type { OptionValues } from '../option.ts';
 import { declaredColumns } from './columns.ts';
 import type { FileFormat, fileOptions } from './file-options.ts';
 import type { RecordInput } from './input.ts';
-import { formatOfName } from './options.ts';
+import { formatOfName, type RecordOptions } from './options.ts';
 import { readRecords } from './reader.ts';
 import { unpackFiles } from './unpack-files.ts';
 
@@ -16,7 +15,7 @@ export type FileQuery = OptionValues<typeof fileOptions>;
 export async function readFiles(
   files: readonly RecordInput[],
   query: FileQuery,
-  warn?: (warning: RunWarning) => void,
+  { warn, keptColumns }: Pick<RecordOptions, 'warn' | 'keptColumns'> = {},
 ): Promise<Extraction> {
   if (files.length === 0) return { columns: declaredColumns(query), batches: none() };
   const inputs = await unpackFiles(files, query);
@@ -28,6 +27,7 @@ export async function readFiles(
     inputColumn: query.path_column,
     modifiedColumn: query.modified_column,
     warn,
+    keptColumns,
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Column, ColumnType } from '../column.ts';
+import type { Column, ColumnType, KeptColumn } from '../column.ts';
 import { unescapeInPlace } from './json-text.ts';
 
 /** Kinds of JSON values as bits, so that a set of kinds is a single number. */
@@ -102,15 +102,24 @@ export class JsonPaths {
 
   /**
    * The columns found in the data, in order of first appearance. A path isn't a column if its values are objects and
-   * otherwise only null or `{}`; in that case, its child paths are columns.
+   * otherwise only null or `{}`; in that case, its child paths are columns. The kept columns come first, as if they
+   * had been found in an earlier record.
    */
-  columns(): Column[] {
-    const seen = new Map<string, number>();
+  columns(kept: readonly KeptColumn[] = []): Column[] {
+    const seen = new Map(kept.map(({ name, type, seen: hasValue }) => [name, hasValue ? kindIn[type] : kind.null]));
+    const parents = new Set(kept.flatMap(prefixes));
     for (const node of this.#met) {
-      const isParent = node.children.length > 0 && (node.seen & (scalars | kind.container)) === 0;
+      const hasChildren = node.children.length > 0 || parents.has(node.path);
+      const isParent = hasChildren && (node.seen & (scalars | kind.container)) === 0;
       if (node.seen !== 0 && !isParent) seen.set(node.path, (seen.get(node.path) ?? 0) | node.seen);
     }
     return [...seen].map(([name, kinds]) => ({ name, type: typeOf(kinds) }));
+  }
+
+  /** The names of the kept columns that no record has. */
+  absent(kept: readonly KeptColumn[]): string[] {
+    const found = new Set(this.columns().map(({ name }) => name));
+    return kept.flatMap(({ name }) => (found.has(name) ? [] : [name]));
   }
 
   /** All paths. */
@@ -138,6 +147,12 @@ export class JsonPaths {
   }
 }
 
+/** The objects that contain a column's values: `a.b.c` is inside `a` and `a.b`. */
+export function prefixes({ name }: Column): string[] {
+  const parts = name.split('.');
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'));
+}
+
 /** The narrowest type that represents all these kinds exactly. */
 function typeOf(seen: number): ColumnType {
   if ((seen & (kind.empty | kind.container)) !== 0) return 'json';
@@ -147,6 +162,22 @@ function typeOf(seen: number): ColumnType {
   if ((held & kind.exponent) !== 0) return 'float';
   return (held & kind.fraction) !== 0 ? 'decimal' : 'integer';
 }
+
+/** The kind of a JSON value that becomes a value of the type. */
+const kindIn: Record<ColumnType, number> = {
+  text: kind.string,
+  json: kind.container,
+  boolean: kind.boolean,
+  integer: kind.integer,
+  decimal: kind.fraction,
+  float: kind.exponent,
+  uuid: kind.string,
+  date: kind.string,
+  time: kind.string,
+  timestamp: kind.string,
+  timestamptz: kind.string,
+  binary: kind.string,
+};
 
 /** Kinds whose JSON text is already a type's canonical text. */
 export const naturalKinds: Record<ColumnType, number> = {

@@ -7,8 +7,8 @@ import { type Place, placeAmong } from '../places/place.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
-import { inputCells, withInputColumns } from './input-columns.ts';
-import { JsonPaths, kind, naturalKinds, type PathNode } from './json-paths.ts';
+import { inputCells, keptRecordColumns, withInputColumns } from './input-columns.ts';
+import { JsonPaths, kind, naturalKinds, type PathNode, prefixes } from './json-paths.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { JsonWalk } from './json-walk.ts';
 import type { RecordOptions } from './options.ts';
@@ -68,7 +68,9 @@ export class JsonReader implements RecordReader {
   extraction(): Extraction {
     const columns = this.#columns();
     const all = withInputColumns(this.#settings, columns);
-    return { columns: all, batches: this.#exactly(all, columns) };
+    const batches = this.#exactly(all, columns);
+    if (this.#isDeclared) return { columns: all, batches };
+    return { columns: all, batches, absentColumns: this.#paths.absent(keptRecordColumns(this.#settings)) };
   }
 
   /** Yields the batches. Afterwards, even if reading stops early, warns about replaced characters. */
@@ -83,7 +85,7 @@ export class JsonReader implements RecordReader {
   #columns(): readonly Column[] {
     const { columns, types } = this.#settings;
     if (columns.length > 0) return declaredColumns(this.#settings);
-    return columnsOf(this.#paths.columns(), { types, strict: false });
+    return columnsOf(this.#paths.columns(keptRecordColumns(this.#settings)), { types, strict: false });
   }
 
   #walk(input: RecordInput, given: { paths: JsonPaths; width: number; wanted: readonly Place[] }): JsonWalk {
@@ -187,12 +189,6 @@ function typedCells({ input, scanner, column, format, slot }: Slot): Cells {
   const isNumber = familyOf(column.type) === 'number';
   const isNative = (r: number) => isNumber && bytes[spans[2 * (r * dirty.length + slot)]! - 1] !== quote;
   return retype({ input, column, format, isNative, cells, rows, spotOf: (r) => ({ row: recordsBefore + r + 1 }) });
-}
-
-/** For example, `a.b.c` is inside `a` and `a.b`. */
-function prefixes({ name }: Column): string[] {
-  const parts = name.split('.');
-  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'));
 }
 
 function tooManyKeys(input: RecordInput) {

@@ -1,5 +1,5 @@
 import type { RunWarning } from '../../lib/run-warnings.ts';
-import { columnTypes } from '../column.ts';
+import { columnTypes, type KeptColumn } from '../column.ts';
 import { type OptionValues, option } from '../option.ts';
 import { recordsFault } from '../places/place.ts';
 import { type DeclaredColumn, type DeclaredType, formatFaults } from './column-formats.ts';
@@ -149,6 +149,8 @@ export interface RecordOptions extends Omit<RecordQuery, 'format'> {
    * `error`.
    */
   readonly noRecords?: 'error' | 'empty' | undefined;
+  /** json, xml: {@link ExtractContext.keptColumns}. Used only without `columns`. */
+  readonly keptColumns?: readonly KeptColumn[] | undefined;
   /** Called with a warning if data is read differently than users may expect. */
   readonly warn?: ((warning: RunWarning) => void) | undefined;
   /** The scanner's block size. Tests use blocks of a few bytes, so that every cell is split. */

@@ -6,7 +6,7 @@ import { PlaceFinder } from '../places/place-finder.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import type { RecordInput } from './input.ts';
-import { inputCells, withInputColumns } from './input-columns.ts';
+import { inputCells, keptRecordColumns, withInputColumns } from './input-columns.ts';
 import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
@@ -62,7 +62,10 @@ export class XmlReader implements RecordReader {
   extraction(): Extraction {
     const columns = this.#columns();
     const all = withInputColumns(this.#settings, columns);
-    return { columns: all, batches: this.#batches(all, columns) };
+    const batches = this.#batches(all, columns);
+    if (this.#settings.columns.length > 0) return { columns: all, batches };
+    const absent = keptRecordColumns(this.#settings).filter(({ name }) => !this.#paths.has(name));
+    return { columns: all, batches, absentColumns: absent.map(({ name }) => name) };
   }
 
   #meet(input: RecordInput, path: string, isRepeated: boolean): void {
@@ -74,7 +77,10 @@ export class XmlReader implements RecordReader {
   #columns(): readonly Column[] {
     const { columns, types } = this.#settings;
     if (columns.length > 0) return declaredColumns(this.#settings);
-    const found = [...this.#paths].map(([name, isRepeated]): Column => ({ name, type: isRepeated ? 'json' : 'text' }));
+    const kept = keptRecordColumns(this.#settings).map((one) => [one.name, one.seen && one.type === 'json'] as const);
+    const paths = new Map(kept);
+    for (const [path, isRepeated] of this.#paths) paths.set(path, isRepeated || paths.get(path) === true);
+    const found = [...paths].map(([name, isRepeated]): Column => ({ name, type: isRepeated ? 'json' : 'text' }));
     return columnsOf(found, { types, strict: false });
   }
 

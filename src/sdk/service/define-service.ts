@@ -122,7 +122,7 @@ async function extractStream(
     // Records can arrive in any order, so after a partial read, unread records may have lower cursors than the highest
     // one seen.
     const mark = () => (pass.isWhole ? position.watermark() : undefined);
-    return { columns: table.columns, batches, ...cursorPart(stream), watermark: mark, unchanged };
+    return { ...table, batches, ...cursorPart(stream), watermark: mark, unchanged };
   } catch (error) {
     await session.close();
     throw error;
@@ -204,7 +204,7 @@ interface TableOptions {
 async function tableOf(given: TableOptions): Promise<Extraction> {
   const { service, stream, session, reading, scope, context } = given;
   const { columns } = stream;
-  const { scratch, query, signal } = context;
+  const { scratch, query, signal, keptColumns } = context;
   if (fileDecoding(stream) !== undefined)
     return fileTable({ ...context, title: service.title, reading, stream, scope });
   if (columns === 'discovered') {
@@ -215,7 +215,7 @@ async function tableOf(given: TableOptions): Promise<Extraction> {
       await store.close();
       throw error;
     }
-    return store.table({ title: service.title, flatten: query.flatten, types: query.types });
+    return store.table({ title: service.title, flatten: query.flatten, types: query.types, keptColumns });
   }
   if (typeof columns !== 'function' && 'request' in columns && typeof columns.request === 'object') {
     const found = await discoverColumns(session.api, columns as Parameters<typeof discoverColumns>[1], {

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '../../lib/problem.ts';
-import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { Extraction } from '../connector.ts';
 import { type FileQuery, readFiles } from '../records/files.ts';
 import type { RecordInput } from '../records/input.ts';
+import type { RecordOptions } from '../records/options.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
 import { fileDecoding, type StreamData } from './description.ts';
 import { readMoment } from './moment.ts';
 import type { StreamReader } from './stream-reader.ts';
 import { renderText, type Scope } from './template.ts';
 
-interface FileTableOptions {
+interface FileTableOptions extends Pick<RecordOptions, 'warn' | 'keptColumns'> {
   readonly title: string;
   readonly reading: StreamReader;
   readonly stream: StreamData;
@@ -22,7 +22,6 @@ interface FileTableOptions {
   readonly query: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   readonly watermark?: string | undefined;
-  readonly warn: (warning: RunWarning) => void;
 }
 
 /**
@@ -38,7 +37,7 @@ export async function fileTable(given: FileTableOptions): Promise<Extraction> {
   const files: RecordInput[] = [];
   for (const part of parts) files.push(...(await fetched(given, part, files.length)));
   if (files.length === 0) throw noFile(title);
-  const table = await readFiles(files, query as FileQuery, given.warn);
+  const table = await readFiles(files, query as FileQuery, given);
   return version === undefined ? table : { ...table, watermark: () => version };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openScratchFile } from '../../lib/scratch-file.ts';
 import type { Extraction } from '../connector.ts';
 import { withDefaults } from '../option.ts';
-import { type RecordQuery, recordOptions } from '../records/options.ts';
+import { type RecordOptions, type RecordQuery, recordOptions } from '../records/options.ts';
 import { readRecords } from '../records/reader.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
 import type { Fields } from './description.ts';
@@ -44,12 +44,21 @@ export class RecordStore {
   }
 
   /** The table of all records. No more records can be added after this call. */
-  async table(given: { title: string; flatten: unknown; types: unknown }): Promise<Extraction> {
+  async table(
+    given: { title: string; flatten: unknown; types: unknown } & Pick<RecordOptions, 'keptColumns'>,
+  ): Promise<Extraction> {
     await this.#file.close();
     const { signal } = this.#init;
     const input = { name: given.title, open: () => storedBytes(this.#path, { signal }) };
     const { flatten, types } = given as Pick<RecordQuery, 'flatten' | 'types'>;
-    return readRecords([input], { ...withDefaults(recordOptions, {}), flatten, types, format: 'jsonl' });
+    const { keptColumns } = given;
+    return readRecords([input], {
+      ...withDefaults(recordOptions, {}),
+      flatten,
+      types,
+      keptColumns,
+      format: 'jsonl',
+    });
   }
 }
 
