@@ -1,4 +1,4 @@
-import { httpProblem, placeAmong, type Surveyed, shownUrl, textOf } from '#sdk';
+import { excerpt, httpProblem, isObject, placeAmong, type Surveyed, shownUrl, textOf } from '#sdk';
 import type { OptionFault } from './option-fault.ts';
 import type { RestQuery } from './options.ts';
 
@@ -7,7 +7,10 @@ interface PageValues extends Pick<Surveyed, 'records' | 'nearby'> {
   readonly url: URL;
 }
 
-/** The page columns' values of a page with records. Throws a Problem if it doesn't have one of them; null is a value. */
+/**
+ * The page columns' values of a page with records; null is a value. Throws a Problem if the page doesn't have one of
+ * them, or if it's a list or an object, which may be too large to be kept as it is written.
+ */
 export function pageFacts(
   { page_columns }: Pick<RestQuery, 'page_columns'>,
   { records, valueAt, nearby, url }: PageValues,
@@ -16,6 +19,7 @@ export function pageFacts(
   const facts = Object.entries(page_columns).map(([column, place]) => {
     const value = valueAt(place);
     if (value === undefined) throw noValue(column, { place, url, seen: nearby?.(place) });
+    if (Array.isArray(value) || isObject(value)) throw notScalar(column, { place, url, value });
     return [column, textOf(value)] as const;
   });
   return Object.fromEntries(facts);
@@ -43,5 +47,20 @@ function noValue(column: string, { place, url, seen }: { place: string; url: URL
     'job',
     `The response has no value at \`${place}\`, which is set in \`page_columns.${column}\` (${shownUrl(url)})`,
     { seen, next: 'correct the place, or remove the column; no data was sent' },
+  );
+}
+
+function notScalar(column: string, { place, url, value }: { place: string; url: URL; value: object }) {
+  const isList = Array.isArray(value);
+  const name = Object.keys(value).find((one) => /^\w+$/.test(one)) ?? 'NAME';
+  return httpProblem(
+    'REST_PAGE_COLUMN',
+    'job',
+    `The value at \`${place}\`, which is set in \`page_columns.${column}\`, is ${isList ? 'a list' : 'an object'} (${shownUrl(url)})`,
+    {
+      seen: excerpt(textOf(value) ?? '', 80),
+      allowed: 'a text, a number, true, false or null',
+      next: `set a place inside it, such as \`${place}${isList ? '[0]' : `.${name}`}\`; no data was sent`,
+    },
   );
 }

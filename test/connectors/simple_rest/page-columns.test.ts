@@ -47,6 +47,21 @@ it('a response without the value fails the run and shows what is there', async (
   });
 });
 
+it.each([
+  ['a list', 'meta.list', '[1,2]', '`meta.list[0]`'],
+  ['an object', 'meta.range', '{"from":1}', '`meta.range.from`'],
+  ['an object', 'meta', '{"…":true}', '`meta.NAME`'],
+])('%s is not a value, and the error names a place inside it', async (kind, place, seen, inner) => {
+  const meta = { list: [1, 2], range: { from: 1 }, rows: [{ id: 1 }] };
+  server.answer = (_, response) => sendJson(response, { meta });
+  expect(await failure({ records: 'meta.rows', page_columns: { at: place } })).toMatchObject({
+    code: 'REST_PAGE_COLUMN',
+    message: expect.stringContaining(`\`${place}\`, which is set in \`page_columns.at\`, is ${kind}`),
+    seen,
+    next: expect.stringContaining(inner),
+  });
+});
+
 it('places that cannot be columns are rejected', () => {
   const fault = (more: object) => faults({ path: '/x', records: 'rows', ...more });
   expect(fault({ page_columns: { at: 'meta.at' } })).toEqual([]);
