@@ -1,5 +1,6 @@
 import {
   cellText,
+  cutText,
   type Extraction,
   httpProblem,
   type PreviewLimits,
@@ -106,7 +107,7 @@ function checkValues(parents: readonly Parent[], query: RestQuery): void {
     const missing = values.indexOf(undefined);
     if (missing >= 0) throw noValue(names[missing]!, { number: index + 1, known: Object.keys(parent) });
     const key = JSON.stringify(values);
-    if (seen.has(key)) throw twice(names, values as string[]);
+    if (seen.has(key)) throw twice(query, parent);
     seen.add(key);
   }
 }
@@ -119,10 +120,9 @@ function noValue(name: string, { number, known }: { number?: number; known: read
   });
 }
 
-function twice(names: readonly string[], values: readonly string[]): Problem {
-  const seen = names.map((name, i) => `${name} ${values[i]}`).join(', ');
+function twice(query: RestQuery, parent: Parent): Problem {
   return httpProblem('REST_PARENT_TWICE', 'job', '`for_each` has a parent twice, so its records would be duplicated', {
-    seen,
+    seen: parentText(query, parent),
     next: 'remove the duplicate; if the server returns parents page by page, sort them by a key that does not change; no data was sent',
   });
 }
@@ -148,13 +148,33 @@ function nested(names: readonly string[], values: readonly unknown[]): Parent {
   return parent;
 }
 
-/** Adds advice to the problem if a parent has no records, because some servers respond with 404 then. */
-export function childProblem(error: unknown): unknown {
-  if (!(error instanceof Problem) || error.code !== 'REST_NOT_FOUND') return error;
-  const { code, family, message, seen, cause } = error;
+/** The values that distinguish a parent from the others in messages: `id 4711`. */
+export function parentText(query: RestQuery, parent: unknown): string {
+  return cutText(
+    namesInRequests(query)
+      .map((name) => `${name} ${textOf(valueAt(parent, name))}`)
+      .join(', '),
+    80,
+  );
+}
+
+interface ChildOptions {
+  readonly query: RestQuery;
+  readonly parent: Parent;
+  /** Whether the parent's first page failed. */
+  readonly isFirstPage: boolean;
+}
+
+/**
+ * Names the parent whose page failed. Adds advice if it may have no records, because some servers respond with 404 then.
+ */
+export function childProblem(error: unknown, { query, parent, isFirstPage }: ChildOptions): unknown {
+  if (!(error instanceof Problem) || error.family === 'login') return error;
+  const problem = error.with({ message: `${error.message} (parent: ${parentText(query, parent)})` });
+  if (!isFirstPage || error.code !== 'REST_NOT_FOUND') return problem;
   const next =
     'if the server responds like this to parents without records, set `missing: skip` in `for_each`; no data was sent';
-  return httpProblem(code, family, message, { seen, next, cause });
+  return problem.with({ next });
 }
 
 /** Number of parents that a dry run reads. */

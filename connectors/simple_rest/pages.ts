@@ -19,7 +19,7 @@ import {
 import { ruleFor, ruleProblem } from './answers.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import { discarded, type Fetched, type FetchedPage, type PageContent } from './fetched-page.ts';
-import { childProblem, childQuery, parentFacts, requestsAtOnce } from './for-each.ts';
+import { childProblem, childQuery, type Parent, parentFacts, parentText, requestsAtOnce } from './for-each.ts';
 import { headerValues } from './header-value.ts';
 import { inOrder, type MyTurn } from './in-order.ts';
 import { moreWarning, totalPlaces } from './more-pages.ts';
@@ -92,17 +92,17 @@ class PageRun {
     if (parents === undefined) return this.#readScopes(scope);
     let done = 0;
     await inOrder(parents, requestsAtOnce(query), async (parent, myTurn) => {
-      await this.#readParent({ ...scope, parent }, myTurn);
+      await this.#readParent(parent, scope, myTurn);
       if (++done % reportedParents === 0) log.info('parents read', { parents: done, of: parents.length });
     });
   }
 
-  async #readParent(scope: Scope, myTurn: MyTurn): Promise<void> {
+  async #readParent(parent: Parent, scope: Scope, myTurn: MyTurn): Promise<void> {
     const run = new PageRun({ ...this.#init, parents: undefined, myTurn }, this.#table);
     try {
-      await run.#readScopes(scope);
+      await run.#readScopes({ ...scope, parent });
     } catch (error) {
-      throw run.#before === undefined ? childProblem(error) : error;
+      throw childProblem(error, { query: this.#init.query, parent, isFirstPage: run.#before === undefined });
     } finally {
       this.#number += run.#number;
       this.hasChanged ||= run.hasChanged;
@@ -242,11 +242,17 @@ class PageRun {
           throw isPassing(error, { answer, number: this.#number }) ? unreadable(answer.url, error) : error;
         }
       },
-      { isRead, isRepeatable: !isMoving || /^get$/i.test(asked.method) },
+      { isRead, isRepeatable: !isMoving || /^get$/i.test(asked.method), facts: () => this.#pageOf(scope) },
     );
     return fetching.catch((error: unknown) => {
       throw isLater ? laterPageProblem(error, this.#number) : error;
     });
+  }
+
+  /** Which page is requested, for log lines. */
+  #pageOf({ parent }: Scope): object {
+    const page = this.#number;
+    return parent === undefined ? { page } : { page, parent: parentText(this.#init.query, parent) };
   }
 
   async #survey(page: FetchedPage, scope: Scope): Promise<PageContent> {

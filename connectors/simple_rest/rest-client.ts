@@ -56,6 +56,8 @@ interface FetchOptions {
   readonly isRead?: IsRead;
   /** False if the server may have moved on with a failed request, so that repeating it would skip a page. */
   readonly isRepeatable?: boolean;
+  /** What is requested, for log lines. */
+  readonly facts?: () => object;
 }
 
 /** HTTP client for pages. It logs in, fills templates, retries requests and respects rate limits. */
@@ -95,11 +97,11 @@ export class RestClient {
   fetch<T>(
     make: () => Promise<HttpRequest>,
     read: (answer: HttpResponse, sent: HttpRequest) => Promise<T>,
-    { isRead = () => false, isRepeatable = true }: FetchOptions = {},
+    { isRead = () => false, isRepeatable = true, facts = () => ({}) }: FetchOptions = {},
   ): Promise<T> {
     const { source, signal, log, preview, alive = () => undefined } = this.#options;
     const onPause = (problem: Error, milliseconds: number) =>
-      log.warn('retrying after a pause', { because: problem.message, pauseMs: Math.round(milliseconds) });
+      log.warn('retrying after a pause', { ...facts(), because: problem.message, pauseMs: Math.round(milliseconds) });
     const retries = isRepeatable && preview === undefined ? source.retries : 0;
     const attempt = async () => {
       const { sent, answer } = await this.#exchange(make, isRead);

@@ -244,8 +244,8 @@ export const otherLines: readonly OtherLine[] = [
   {
     line: 'retrying after a pause',
     level: 'warn',
-    facts: ['job', 'run', 'because', 'pauseMs'],
-    description: 'An API was busy or did not respond.',
+    facts: ['job', 'run', 'page', 'parent', 'because', 'pauseMs'],
+    description: 'An API was busy or did not respond. `page` and `parent`: only connector `simple_rest`.',
   },
   {
     line: 'page read',

@@ -124,6 +124,25 @@ describe('for_each', () => {
     expect((await extract(stopping)).rows).toEqual([['/1'], ['/4']]);
   });
 
+  test('names the parent whose page fails, in the error and in the log', async () => {
+    const lines: object[] = [];
+    const log = { debug: () => {}, info: () => {}, warn: (_: string, facts: object = {}) => void lines.push(facts) };
+    const values = [{ id: 7 }, { id: 8 }];
+    const query = { for_each: { values }, path: '/{{ parent.id }}', paging: byPage };
+    let tries = 0;
+    server.answer = ({ pathname, searchParams }, response) => {
+      const page = Number(searchParams.get('page'));
+      if (pathname === '/8' && page === 2) response.writeHead(tries++ === 0 ? 503 : 422, { 'retry-after': '0' }).end();
+      else sendJson(response, page > 1 ? [] : [{ id: pathname }]);
+    };
+    expect(await failure(query, {}, { log })).toMatchObject({
+      code: 'REST_REFUSED',
+      message: expect.stringMatching(/\(page 2\) \(parent: id 8\)$/),
+      next: expect.stringContaining('stop_at'),
+    });
+    expect(lines).toContainEqual(expect.objectContaining({ page: 2, parent: 'id 8' }));
+  });
+
   test('reports the error of the first parent that fails, and leaves no request open', async () => {
     let open = 0;
     server.answer = ({ pathname }, response) => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import rest from '../../../connectors/simple_rest/index.ts';
 import type { Problem } from '../../../src/lib/problem.ts';
 import { forgetSecrets } from '../../../src/lib/redact.ts';
-import { batchText, type PreviewLimits, type Range, type RunWarning } from '../../../src/sdk/index.ts';
+import { batchText, type ConnectorLog, type PreviewLimits, type Range, type RunWarning } from '../../../src/sdk/index.ts';
 import type { TestLogin } from '../doubles/logins.ts';
 import { contextOf } from '../harness.ts';
 import { TestServer } from '../http-server.ts';
@@ -22,6 +22,7 @@ interface Run {
   readonly login?: TestLogin;
   readonly preview?: PreviewLimits;
   readonly isDryRun?: boolean;
+  readonly log?: ConnectorLog;
 }
 
 /** A server and an empty folder for each test in the calling file, and the connector between them. */
