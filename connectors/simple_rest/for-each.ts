@@ -3,10 +3,8 @@ import {
   cutText,
   type Extraction,
   httpProblem,
-  type PreviewLimits,
   Problem,
   parseExact,
-  type RunWarning,
   storedRow,
   textOf,
   valueAt,
@@ -175,28 +173,4 @@ export function childProblem(error: unknown, { query, parent, isFirstPage }: Chi
   const next =
     'if the server responds like this to parents without records, set `missing: skip` in `for_each`; no data was sent';
   return problem.with({ next });
-}
-
-/** Number of parents that a dry run reads. */
-const dryParents = 3;
-
-interface SampleOptions {
-  readonly isDryRun: boolean | undefined;
-  readonly preview: PreviewLimits | undefined;
-  readonly warn: (warning: RunWarning) => void;
-}
-
-/** The parents to read: for a preview only the first one, and in a dry run only the first ones, which a warning says. */
-export function sampleOf(
-  parents: readonly Parent[] | undefined,
-  { isDryRun = false, preview, warn }: SampleOptions,
-): { readonly parents: readonly Parent[] | undefined; readonly isSample: boolean } {
-  if (preview !== undefined) return { parents: parents?.slice(0, 1), isSample: false };
-  if (parents === undefined || !isDryRun || parents.length <= dryParents) return { parents, isSample: false };
-  warn({
-    code: 'REST_FIRST_PARENTS',
-    message: `This dry run read the records of ${dryParents} of ${parents.length} parents`,
-    next: 'run the job, or write all of its rows to a file with `sync --to FILE`, to read all parents',
-  });
-  return { parents: parents.slice(0, dryParents), isSample: true };
 }

@@ -15,7 +15,7 @@ import {
 } from '#sdk';
 import { discoverPath } from './discover.ts';
 import { optionFaults } from './faults.ts';
-import { parentsOf, requestsAtOnce, sampleOf } from './for-each.ts';
+import { parentsOf, requestsAtOnce } from './for-each.ts';
 import { IncrementalRead } from './incremental-read.ts';
 import { describedLogin } from './login-of.ts';
 import { query, source } from './options.ts';
@@ -104,12 +104,12 @@ const connector = defineConnector({
     try {
       const reading = { asking, client, log, warn, alive, signal, orders, preview };
       const fromStart = { watermark: undefined, keptColumns: undefined, incremental: undefined };
-      const all = await parentsOf(asked, (query) => readPages({ ...reading, query, spool: ofParents, ...fromStart }));
+      const parents = await parentsOf(asked, (query) =>
+        readPages({ ...reading, query, spool: ofParents, ...fromStart }),
+      );
       await ofParents.remove();
-      const { parents, isSample } = sampleOf(all, { isDryRun, preview, warn });
-      const onward = { watermark, keptColumns, incremental };
-      const table = await readPages({ ...reading, query: asked, spool, parents, ...onward });
-      return { ...table, isSample };
+      const onward = { watermark, keptColumns, incremental, isDryRun };
+      return await readPages({ ...reading, query: asked, spool, parents, ...onward });
     } finally {
       await ofParents.close();
       await asking.end();

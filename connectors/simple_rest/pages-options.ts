@@ -26,6 +26,8 @@ export interface PagesOptions {
   readonly orders: ReportOrders;
   /** Set to request only the first page. */
   readonly preview: PreviewLimits | undefined;
+  /** Set to read only some parents. */
+  readonly isDryRun?: boolean | undefined;
   /** Set if the query has `for_each`. */
   readonly parents?: readonly Parent[] | undefined;
   /** Set for the pages of one parent. */

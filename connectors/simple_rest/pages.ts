@@ -1,7 +1,6 @@
 import {
   checkPreviewMethod,
   type Extraction,
-  type FirstPage,
   type HttpRequest,
   type HttpResponse,
   type NextPage,
@@ -31,6 +30,7 @@ import type { PagesOptions } from './pages-options.ts';
 import { laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
 import { pathFact, withPathOf } from './paths.ts';
 import { methodsOf, withReport } from './report.ts';
+import { Sample } from './sample.ts';
 import { scopesOf } from './scopes.ts';
 import { conditioned, isConditioned, validatorsOf } from './validators.ts';
 
@@ -58,11 +58,13 @@ class PageRun {
   #number = 0;
   #isUnchanged = false;
   #validators: string | undefined;
-  #firstPage: FirstPage | undefined;
+  #records = 0;
+  readonly #sample: Sample;
 
-  constructor(init: PagesOptions, table = new PageTable(init)) {
+  constructor(init: PagesOptions, { table, sample } = { table: new PageTable(init), sample: new Sample(init) }) {
     this.#init = init;
     this.#table = table;
+    this.#sample = sample;
     const { query } = init;
     this.#failPaths = failPathsOf(query);
     const failPlaces = this.#failPaths.map((one) => (typeof one === 'string' ? one : one.path));
@@ -91,29 +93,32 @@ class PageRun {
     const { parents, query, log } = this.#init;
     if (parents === undefined) return this.#readScopes(scope);
     let done = 0;
-    await inOrder(parents, requestsAtOnce(query), async (parent, myTurn) => {
+    await inOrder(parents, this.#sample.isPartial ? 1 : requestsAtOnce(query), async (parent, myTurn) => {
+      if (!this.#sample.takesMore()) return;
       await this.#readParent(parent, scope, myTurn);
       if (++done % reportedParents === 0) log.info('parents read', { parents: done, of: parents.length });
     });
   }
 
   async #readParent(parent: Parent, scope: Scope, myTurn: MyTurn): Promise<void> {
-    const run = new PageRun({ ...this.#init, parents: undefined, myTurn }, this.#table);
+    const sample = this.#sample;
+    const run = new PageRun({ ...this.#init, parents: undefined, myTurn }, { table: this.#table, sample });
     try {
       await run.#readScopes({ ...scope, parent });
+      if (this.#init.preview === undefined) sample.note({ records: run.#records, hasNext: false });
     } catch (error) {
       throw childProblem(error, { query: this.#init.query, parent, isFirstPage: run.#before === undefined });
     } finally {
       this.#number += run.#number;
       this.hasChanged ||= run.hasChanged;
-      this.#firstPage ??= run.#firstPage;
     }
   }
 
   async #readScopes(scope: Scope): Promise<void> {
-    for (const one of scopesOf(this.#init.query, scope)) {
+    const { preview, query } = this.#init;
+    for (const one of scopesOf(query, scope)) {
+      if (preview !== undefined && !this.#sample.takesMore()) break;
       await this.#readScope(one);
-      if (this.#init.preview !== undefined) break;
     }
   }
 
@@ -139,6 +144,7 @@ class PageRun {
       }
       if (fetched.kind === 'missing') {
         if (this.#before !== undefined) throw pageMissing(fetched.answer, this.#number);
+        if (this.#init.preview !== undefined) this.#sample.note({ records: 0, hasNext: false });
         return;
       }
       if (fetched.kind === 'beyond') {
@@ -149,10 +155,8 @@ class PageRun {
       const { page, content } = fetched;
       const { records } = content;
       turn = this.#turnAfter(page, content, pager);
-      if (this.#init.preview !== undefined) {
-        this.#firstPage = { records, hasNext: turn !== undefined };
-        return;
-      }
+      this.#records += records;
+      if (this.#init.preview !== undefined) return this.#sample.note({ records, hasNext: turn !== undefined });
       const isSame = this.#before?.spooled.sha256 === page.spooled.sha256;
       const isRepeated = isSame && (records > 0 || turn !== undefined);
       if (isRepeated && !(records > 0 && (await mayEqual(page.spooled, query, this.#table.settings!)))) {
@@ -190,8 +194,13 @@ class PageRun {
       const nothing = (async function* () {})();
       return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
     }
-    const table = { ...(await this.#table.extraction()), firstPage: this.#firstPage };
-    return this.#init.query.conditional ? { ...table, watermark: () => this.#validators } : table;
+    const { parents = [], preview, query, warn } = this.#init;
+    const rows = await this.#table.extraction();
+    if (preview !== undefined) return { ...rows, firstPage: this.#sample.firstPage };
+    const warning = this.#sample.warning(parents.length);
+    if (warning !== undefined) warn(warning);
+    const table = { ...rows, isSample: warning !== undefined };
+    return query.conditional ? { ...table, watermark: () => this.#validators } : table;
   }
 
   /** A page and its values, which are parsed while a retry is still possible. */

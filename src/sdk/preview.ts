@@ -1,6 +1,6 @@
 import { Problem } from '../lib/problem.ts';
 
-/** Limits of a preview, which reads at most one page. */
+/** Limits of a preview, which ends with the first page that has records. */
 export interface PreviewLimits {
   /**
    * Whether requests for data may use methods other than GET and HEAD, which might change something at the source or
@@ -9,10 +9,10 @@ export interface PreviewLimits {
   readonly allowsAnyMethod: boolean;
 }
 
-/** What a preview found on the first page. */
+/** What a preview found on the first page that has records. */
 export interface FirstPage {
   readonly records: number;
-  /** Whether a run would request another page. */
+  /** Whether a run would request another page, or something else that the preview has skipped. */
   readonly hasNext: boolean;
 }
 

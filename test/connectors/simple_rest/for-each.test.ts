@@ -227,6 +227,16 @@ describe('for_each', () => {
     expect(warnings).toMatchObject([{ code: 'REST_FIRST_PARENTS', message: /3 of 4 parents/ }]);
     const whole = await extract(query([1, 2, 3]), {}, { isDryRun: true });
     expect([whole.isSample, whole.warnings]).toEqual([false, []]);
+    // Parents without records don't count, but not all parents are read in search of records.
+    server.answer = ({ pathname }, response) =>
+      sendJson(response, Number(pathname.slice(1)) % 2 ? [] : [{ id: pathname }]);
+    const some = await extract(query([1, 2, 3, 4, 5, 6, 7, 8]), {}, { isDryRun: true });
+    expect(some.rows).toEqual([['/2'], ['/4'], ['/6']]);
+    expect(some.warnings).toMatchObject([{ message: /6 of 8 parents/ }]);
+    const odd = Array.from({ length: 20 }, (_, i) => 2 * i + 1);
+    expect((await extract(query(odd), {}, { isDryRun: true })).warnings).toMatchObject([
+      { message: /10 of 20 parents/ },
+    ]);
   });
 
   test('previews the first page of the first parent', async () => {

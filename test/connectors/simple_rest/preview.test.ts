@@ -15,6 +15,32 @@ test('requests only the first page of the first path, and says whether a run wou
   expect(found.rows).toHaveLength(10);
 });
 
+test.each([
+  ['path', { paths: ['/a', '/b', '/c', '/d'] }],
+  ['parent', { for_each: { values: ['a', 'b', 'c', 'd'], missing: 'skip' }, path: '/{{ parent.value }}' }],
+  [
+    'period',
+    { path: '/{{ window.from | format: DD }}', window: { start: '2026-01-01', end: '2026-01-04', step: '1d' } },
+  ],
+])('requests the first page of another %s while there are no records', async (_, query) => {
+  server.answer = ({ pathname }, response) => {
+    if (pathname === '/b') response.writeHead(404).end();
+    else sendJson(response, /c|03/.test(pathname) ? [{ id: 1 }] : []);
+  };
+  const answers = [{ status: 404, means: 'missing' }];
+  const found = await extract({ ...query, answers }, {}, { preview });
+  expect(asked()).toHaveLength(3);
+  expect(found.rows).toEqual([['1']]);
+  expect(found.firstPage).toEqual({ records: 1, hasNext: true });
+});
+
+test('ends after ten empty first pages', async () => {
+  server.answer = (_, response) => sendJson(response, []);
+  const paths = Array.from({ length: 20 }, (_, i) => `/${i}`);
+  expect(await extract({ paths }, {}, { preview })).toMatchObject({ firstPage: { records: 0, hasNext: true } });
+  expect(asked()).toHaveLength(10);
+});
+
 test.each<[string, Record<string, string>, object, string]>([
   ['a next link', {}, { next: '/things?p=2' }, 'at `next`'],
   ['a Link header', { link: '</things?p=2>; rel="next"' }, {}, 'at the Link header'],

@@ -6,7 +6,13 @@ import { afterEach, beforeEach } from 'vitest';
 import rest from '../../../connectors/simple_rest/index.ts';
 import type { Problem } from '../../../src/lib/problem.ts';
 import { forgetSecrets } from '../../../src/lib/redact.ts';
-import { batchText, type ConnectorLog, type PreviewLimits, type Range, type RunWarning } from '../../../src/sdk/index.ts';
+import {
+  batchText,
+  type ConnectorLog,
+  type PreviewLimits,
+  type Range,
+  type RunWarning,
+} from '../../../src/sdk/index.ts';
 import type { TestLogin } from '../doubles/logins.ts';
 import { contextOf } from '../harness.ts';
 import { TestServer } from '../http-server.ts';
