@@ -19,7 +19,7 @@ export function valueAt(root: unknown, path: ValuePath): unknown {
   const steps = stepsOf(path);
   for (const [i, step] of steps.entries()) {
     if (step === '*') return valuesAt(value, steps.slice(i))[0];
-    value = [...below(value, step)][0];
+    value = inside(value, step);
   }
   return value;
 }
@@ -31,7 +31,11 @@ export function stepsOf(path: ValuePath): readonly string[] {
 }
 
 function below(value: unknown, step: string): Iterable<unknown> {
-  if (step === '*') return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
-  if (Array.isArray(value)) return [value[Number(step)]];
-  return isObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
+  if (step !== '*') return [inside(value, step)];
+  return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+}
+
+function inside(value: unknown, step: string): unknown {
+  if (Array.isArray(value)) return /^\d+$/.test(step) ? value[Number(step)] : undefined;
+  return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }

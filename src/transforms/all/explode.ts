@@ -4,6 +4,7 @@ import { type Batch, cellText, storedRow, type Value } from '../../sdk/batch.ts'
 import type { Column } from '../../sdk/column.ts';
 import { parsePath } from '../../sdk/places/path-syntax.ts';
 import { isObject, parseExact, textOf } from '../../sdk/service/exact-json.ts';
+import { valueAt } from '../../sdk/service/path.ts';
 import { columnIndex, refuseTwice } from '../columns.ts';
 import { RepeatedRows } from '../repeated-rows.ts';
 import { shown } from '../show.ts';
@@ -223,15 +224,6 @@ class ListReader {
 }
 
 const isContainer = (item: unknown): boolean => Array.isArray(item) || isObject(item);
-
-function valueAt(item: unknown, steps: readonly string[]): unknown {
-  let value = item;
-  for (const step of steps) {
-    if (Array.isArray(value)) value = /^\d+$/.test(step) ? value[Number(step)] : undefined;
-    else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value;
-}
 
 function notList(column: string, text: string, row: number): Problem {
   return new Problem({
