@@ -103,10 +103,12 @@ describe('a known record', () => {
   });
 });
 
-it('values are compared as instants in any time zone, as integers of any length, or otherwise as strings', () => {
+it('values are compared as instants in any time zone, as numbers of any length, or otherwise as strings', () => {
   expect(isLater('2026-06-15T12:00:00+02:00', at('11:00'), 'UTC')).toBe(false);
   expect(isLater('2026-06-15T12:00:00-02:00', at('13:00'), 'UTC')).toBe(true);
   expect(isLater('10', '9', 'UTC')).toBe(true);
   expect(isLater('9007199254740993', '9007199254740992', 'UTC')).toBe(true);
+  expect(isLater('10.25', '9.5', 'UTC')).toBe(true);
+  expect(isLater('10.5', '10.50', 'UTC')).toBe(false);
   expect(isLater('b10', 'b9', 'UTC')).toBe(false);
 });

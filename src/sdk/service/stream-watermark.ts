@@ -1,3 +1,4 @@
+import { isBefore } from '../cursor/cursor-value.ts';
 import { pick, type ServiceAnswer } from './answer.ts';
 import type { ColumnData, Discovery } from './column-data.ts';
 import type { Fields, StreamData } from './description.ts';
@@ -181,12 +182,14 @@ function read(watermark: string | undefined): StreamState {
 }
 
 /**
- * Whether `a` is greater than `b`. If both are integers or both are instants, they're compared as such; otherwise,
+ * Whether `a` is greater than `b`. If both are numbers or both are instants, they're compared as such; otherwise,
  * they're compared as text.
  */
 export function isLater(a: string, b: string, zone: string): boolean {
-  if (/^-?\d+$/.test(a) && /^-?\d+$/.test(b)) return BigInt(a) > BigInt(b);
+  if (number.test(a) && number.test(b)) return isBefore({ type: 'decimal', text: b }, { type: 'decimal', text: a });
   const [left, right] = [readMoment(a, zone), readMoment(b, zone)];
   if (left === undefined || right === undefined) return a > b;
   return Temporal.ZonedDateTime.compare(left.at, right.at) > 0;
 }
+
+const number = /^-?\d+(?:\.\d+)?$/;
