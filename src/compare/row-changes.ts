@@ -1,4 +1,4 @@
-import type { Row } from './payload-table.ts';
+import type { Row } from '../formats/payload-table.ts';
 import type { RowKey, Side, SortedRow } from './sorted-rows.ts';
 
 /** Maximum number of sample rows to keep for each kind of change. */

@@ -12,7 +12,7 @@ import {
   writeHead,
 } from '../kept-rows/record.ts';
 import { Sorter } from '../kept-rows/sorter.ts';
-import type { Row } from './payload-table.ts';
+import type { Row } from '../formats/payload-table.ts';
 
 /** The table that a row belongs to. The last payload's rows sort first. */
 export type Side = 'last' | 'now';

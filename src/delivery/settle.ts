@@ -45,6 +45,7 @@ export async function settle(gateway: Gateway, result: FinishedResult): Promise<
       destination: job.destination,
       ...(await addressOf(gateway.store, job)),
       payload: draft,
+      formatOptions: job.extract?.formatOptions,
       mediaType: job.extract?.format.mediaType ?? 'application/octet-stream',
       always: job.always,
       watermark,

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareTables } from '../../src/compare/compare-tables.ts';
-import { PayloadTable } from '../../src/compare/payload-table.ts';
+import { PayloadTable } from '../../src/formats/payload-table.ts';
 
 /** Compares a table of this many rows with one that lacks the first third of them; prints the result. */
 const [folder = '', count = ''] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { compareTables, type TableDifference } from '../../src/compare/compare-tables.ts';
-import { type PayloadFile, PayloadTable } from '../../src/compare/payload-table.ts';
+import { type PayloadFile, PayloadTable } from '../../src/formats/payload-table.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { encode } from '../formats/encoding.ts';

@@ -1,10 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { compareTables, type TableDifference } from '../../compare/compare-tables.ts';
-import { type PayloadFile, PayloadTable } from '../../compare/payload-table.ts';
+import { type PayloadFile, PayloadTable } from '../../formats/payload-table.ts';
 import type { Job } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
-import type { OutboxRow } from '../../state/tables.ts';
 
 /** Two payloads' differences as tables, or the reason why the payloads can't be compared. */
 export type Compared = { readonly difference: TableDifference } | { readonly note: string };
@@ -14,12 +13,6 @@ interface Pair {
   readonly last: PayloadFile | undefined;
   readonly now: PayloadFile;
   readonly job: Job | undefined;
-}
-
-/** A payload's path, and the job's current options for reading the payload. */
-export function payloadFileOf({ path, format }: Pick<OutboxRow, 'path' | 'format'>, job: Job | undefined): PayloadFile {
-  const { extract } = job ?? {};
-  return { path, format, options: extract?.format.id === format ? extract.formatOptions : {} };
 }
 
 /**
@@ -39,10 +32,7 @@ export async function comparePayloads({ last, now, job }: Pair): Promise<Compare
   }
 }
 
-/**
- * The file may have been deleted, or the payload may have been written with different options. Rethrows all other
- * errors.
- */
+/** The file may have been deleted, or may not be a table. Rethrows all other errors. */
 function noteOf(thrown: unknown): string {
   if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') {
     return 'Nothing to compare: the file of one of the payloads is no longer on disk.';

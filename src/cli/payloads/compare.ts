@@ -1,11 +1,12 @@
 import type { TableDifference } from '../../compare/compare-tables.ts';
 import type { Job } from '../../config/config.ts';
+import { payloadFileOf } from '../../daemon/run/payload-file.ts';
 import type { GuardFailure } from '../../guards/guard-finding.ts';
 import type { Quarantined } from '../../state/outbox/quarantine.ts';
 import type { Store } from '../../state/store.ts';
 import { bytesText, countText } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
-import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
+import { comparePayloads } from './compare-payloads.ts';
 import { comparedText } from './difference-text.ts';
 
 /**
@@ -27,9 +28,10 @@ export async function differenceOf(
   { job, store }: { readonly job: Job | undefined; readonly store: Store | undefined },
 ): Promise<Difference> {
   const { last_run: run, last_rows: rows, last_bytes: bytes, last_path } = row;
-  const last = last_path === null ? undefined : payloadFileOf({ path: last_path, format: row.format }, job);
+  const lastRow = run === null ? undefined : await store?.outbox.ofRun(run);
+  const last = last_path === null ? undefined : payloadFileOf({ ...(lastRow ?? row), path: last_path });
   for (const path of [row.path, last_path]) if (path !== null) await store?.blobs.ensureHere(path);
-  const compared = await comparePayloads({ last, now: payloadFileOf(row, job), job });
+  const compared = await comparePayloads({ last, now: payloadFileOf(row), job });
   return {
     findings: JSON.parse(row.findings) as GuardFailure[],
     now: { rows: row.row_count, bytes: row.bytes },

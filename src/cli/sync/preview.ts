@@ -128,9 +128,10 @@ const exportTo =
   };
 
 async function previewWithDifference(job: Job, previewing: Previewing): Promise<Shown> {
-  const [{ makeTempFolder }, { comparePayloads, payloadFileOf }] = await Promise.all([
+  const [{ makeTempFolder }, { comparePayloads }, { payloadFileOf }] = await Promise.all([
     import('../../lib/temp-folder.ts'),
     import('../payloads/compare-payloads.ts'),
+    import('../../daemon/run/payload-file.ts'),
   ]);
   const folder = await makeTempFolder(`payload-${process.pid}`);
   try {
@@ -141,8 +142,8 @@ async function previewWithDifference(job: Job, previewing: Previewing): Promise<
     const address = await addressIn(store, job);
     const good = address && (await store!.goodPayloads.last(keyOf(job, address)));
     if (good !== undefined) await store!.blobs.ensureHere(good.path);
-    const last = good && payloadFileOf(good, job);
-    const now = payloadFileOf({ path, format: shown.preview.format }, job);
+    const last = good && payloadFileOf(good);
+    const now = { path, format: shown.preview.format, options: job.extract?.formatOptions ?? {} };
     return { ...shown, compared: await comparePayloads({ last, now, job }) };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -21,6 +21,8 @@ export interface NewPayload {
   readonly instance: string;
   readonly payload: Payload;
   readonly mediaType: string;
+  /** The options of the payload's format. Default: the format's own defaults. */
+  readonly formatOptions?: Readonly<Record<string, unknown>> | undefined;
   /** Whether to send the payload even if the instance already has the same bytes. */
   readonly always: boolean;
   /** How far the run has read the source. It's committed in the same transaction as the payload. */
@@ -85,6 +87,7 @@ export async function recordPayload(
       bytes: payload.bytes,
       row_count: payload.rows,
       format: payload.format,
+      format_options: JSON.stringify(owing.formatOptions ?? {}),
       media_type: owing.mediaType,
       as_of: payload.asOf,
       always: owing.always ? 1 : 0,

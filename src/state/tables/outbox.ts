@@ -14,6 +14,8 @@ export interface OutboxTable {
   bytes: number;
   row_count: number;
   format: string;
+  /** The options that the payload was written with, as JSON. They're needed to read it back. */
+  format_options: Generated<string>;
   media_type: string;
   as_of: number;
   always: number;

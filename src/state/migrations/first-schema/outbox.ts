@@ -16,6 +16,7 @@ export async function createOutboxTables(schema: SchemaModule): Promise<void> {
     .addColumn('bytes', 'bigint', (column) => column.notNull())
     .addColumn('row_count', 'bigint', (column) => column.notNull())
     .addColumn('format', 'text', (column) => column.notNull())
+    .addColumn('format_options', 'text', (column) => column.notNull().defaultTo('{}'))
     .addColumn('media_type', 'text', (column) => column.notNull())
     .addColumn('as_of', 'bigint', (column) => column.notNull())
     .addColumn('always', 'integer', (column) => column.notNull())

@@ -1,17 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { formatById } from '../formats/index.ts';
 import { batchText } from '../sdk/batch.ts';
+import type { Extraction } from '../sdk/connector.ts';
 import { withDefaults } from '../sdk/option.ts';
 import { type RecordOptions, recordOptions } from '../sdk/records/options.ts';
 import { type RecordReader, recordReader } from '../sdk/records/reader.ts';
+import { formatById } from './index.ts';
 
 /** A payload on disk, with its format options. */
 export interface PayloadFile {
   readonly path: string;
   readonly format: string;
-  /** The job's format options: `delimiter`, `null_text`, `row`. */
+  /** The format options that it was written with: `delimiter`, `null_text`, `row`. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -37,8 +38,13 @@ export class PayloadTable {
     return new PayloadTable(reader);
   }
 
+  /** The columns with the types that the format can show, and the rows in batches. */
+  extraction(): Pick<Extraction, 'columns' | 'batches'> {
+    return this.#reader.extraction();
+  }
+
   async *rows(): AsyncGenerator<Row> {
-    for await (const batch of this.#reader.extraction().batches) yield* batchText(batch);
+    for await (const batch of this.extraction().batches) yield* batchText(batch);
   }
 }
 
