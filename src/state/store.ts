@@ -113,6 +113,8 @@ export interface Store extends Repositories {
   readonly isOnServer: boolean;
   /** Asks `claim` for space before each copy of a blob. `claim` rejects if there isn't enough. */
   limitCopies(claim: (bytes: number) => Promise<void>): void;
+  /** From now on, keeps the newest payloads of exactly these jobs, because other jobs read their rows. */
+  keepRowsOf(jobs: Iterable<string>): void;
   /** Runs `work` in a transaction. `work` must use only the repositories that are passed to it. */
   transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
   /** Like {@link transaction}, but locks only `keys` (see {@link inTransactionOn}). */
@@ -185,7 +187,9 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   else options.stop?.addEventListener('abort', hurry, { once: true });
   const pending = new PendingWrites(clock);
   const copies: CopySpace = {};
-  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, folder: at, blobs, copies, keep };
+  const readJobs = new Set<string>();
+  const files = { folder: at, blobs, copies, keep, readJobs };
+  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, ...files };
   try {
     await migrate(engine, { clock, folder: at });
   } catch (error) {
@@ -209,6 +213,10 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
     isOnServer: unlockedDb !== undefined,
     limitCopies: (claim) => {
       copies.claim = claim;
+    },
+    keepRowsOf: (jobs) => {
+      readJobs.clear();
+      for (const job of jobs) readJobs.add(job);
     },
     transaction,
     transactionOn,

@@ -22,6 +22,8 @@ export interface StoreContext extends Pick<Engine, 'db' | 'lock' | 'unlockedDb'>
   readonly copies?: CopySpace;
   /** Which delivered payloads are kept. If absent, payloads are deleted as soon as they're delivered. */
   readonly keep?: PayloadRetention;
+  /** Jobs whose newest payloads are always kept, because other jobs read their rows. */
+  readonly readJobs?: ReadonlySet<string>;
   /** What the current transaction takes for this process. Absent outside of transactions. */
   readonly taken?: Taken;
 }

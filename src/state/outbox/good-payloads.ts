@@ -7,11 +7,19 @@ import { Holds } from '../runs/holds.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow } from '../tables.ts';
 import { type InstanceKey, keyOf } from './instance-key.ts';
+import { newestOfJobs } from './newest-of-jobs.ts';
 import { Outbox } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
+import { Receipts } from './receipts.ts';
 
 /** A payload that its instance shows, has shown or will show. */
 export type GoodPayload = OutboxRow;
+
+/** A job's payload, and when its rows were read, in epoch milliseconds. */
+export interface JobPayload {
+  readonly row: GoodPayload;
+  readonly asOf: number;
+}
 
 /**
  * Finds payloads that have passed the guards. New payloads are compared with them, and a rollback restores one of them.
@@ -20,6 +28,30 @@ export class GoodPayloads extends Repository {
   /** Returns the newest payload that the instance shows or that is owed to the instance. */
   async last(key: InstanceKey): Promise<GoodPayload | undefined> {
     return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
+  }
+
+  /**
+   * Returns a job's newest payload that an instance shows or that is owed, and when its rows were read, in epoch
+   * milliseconds. A run that found the same rows, or no changes, counts as reading them. If the job has had several
+   * targets, returns the payload with the newest rows.
+   */
+  async ofJob(job: string): Promise<JobPayload | undefined> {
+    const dated = (await newestOfJobs(this.context, [job])).map(async (row) => {
+      const receipt = await new Receipts(this.context).find(keyOf(row));
+      const isShown = receipt?.certain === 1 && receipt.sha256 === row.sha256 && receipt.format === row.format;
+      return { row, asOf: Math.max(row.as_of, isShown ? receipt.as_of : 0) };
+    });
+    return (await Promise.all(dated)).toSorted((a, b) => b.asOf - a.asOf || b.row.id - a.row.id)[0];
+  }
+
+  /**
+   * Whether other jobs read this job's rows, but there's no payload that they can read: it was never recorded under
+   * this name, or its file is gone.
+   */
+  async lacksRows(job: string): Promise<boolean> {
+    if (this.context.readJobs?.has(job) !== true) return false;
+    const path = (await this.ofJob(job))?.row.path;
+    return path === undefined || !(await new StateBlobs(this.context).sizes([path])).has(path);
   }
 
   /**

@@ -9,6 +9,7 @@ import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
 import { keyOf } from './instance-key.ts';
+import { newestOfJobs } from './newest-of-jobs.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
 import { Resends } from './resends.ts';
 
@@ -57,7 +58,7 @@ export class PayloadFiles extends Repository {
 
   /**
    * Deletes a payload's file unless it's still needed. A delivered payload's file is needed while the retention keeps
-   * it or a resend may need it. The check and the deletion happen under the write lock, and `enqueue` checks under the
+   * it, or while a resend or another job may need it. The check and the deletion happen under the write lock, and `enqueue` checks under the
    * same lock that the file exists, so the file of an owed payload never disappears. Returns whether the file is gone.
    */
   release(path: string): Promise<boolean> {
@@ -109,7 +110,7 @@ export class PayloadFiles extends Repository {
 
   /**
    * Frees at least `bytes` if possible. Deletes delivered payloads that are kept only for a rollback, oldest first.
-   * Payloads that instances show are deleted last.
+   * Payloads that instances show are deleted last, and those that other jobs read not at all.
    */
   async forget(bytes: number): Promise<Forgotten> {
     const forgotten = { payloads: 0, bytes: 0 };
@@ -159,12 +160,18 @@ export class PayloadFiles extends Repository {
   }
 }
 
+/** Returns the files of the payloads whose rows other jobs read. */
+async function readPaths(context: StoreContext): Promise<Set<string>> {
+  const rows = await newestOfJobs(context, [...(context.readJobs ?? [])]);
+  return new Set(rows.map(({ path }) => path));
+}
+
 /** Returns the files that belong only to delivered payloads, in the order in which they may be deleted. */
 async function forgettable(context: StoreContext): Promise<string[]> {
   const { db } = context;
   const wanted = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
   const again = await new Resends(context).paths();
-  const needed = new Set([...wanted.map(({ path }) => path), ...again]);
+  const needed = new Set([...wanted.map(({ path }) => path), ...again, ...(await readPaths(context))]);
   const delivered = await db
     .selectFrom(rankedPayloads({ db }).as('ranked'))
     .select('path')
@@ -198,6 +205,7 @@ async function isWanted(context: StoreContext, path: string): Promise<boolean> {
   const rows = await context.db.selectFrom('outbox').selectAll().where('path', '=', stored).execute();
   if (rows.some(({ state }) => kept.includes(state))) return true;
   for (const row of rows) if (row.state === 'delivered' && (await isKept(context, row))) return true;
+  if (rows.some(({ job }) => context.readJobs?.has(job)) && (await readPaths(context)).has(path)) return true;
   return new Resends(context).needs(rows);
 }
 
