@@ -1,5 +1,5 @@
-import { type ColumnFigures, ColumnProfile } from './column-profile.ts';
 import type { PayloadTable, Row } from '../formats/payload-table.ts';
+import { type ColumnFigures, ColumnProfile } from './column-profile.ts';
 import { type CellNames, RowChanges } from './row-changes.ts';
 import { type RowKey, type Side, type SortedRow, SortedRows } from './sorted-rows.ts';
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Row } from '../formats/payload-table.ts';
 import { Merge } from '../kept-rows/merge.ts';
 import { maxOrderedBytes, orderedBytes } from '../kept-rows/ordered-bytes.ts';
 import {
@@ -12,7 +13,6 @@ import {
   writeHead,
 } from '../kept-rows/record.ts';
 import { Sorter } from '../kept-rows/sorter.ts';
-import type { Row } from '../formats/payload-table.ts';
 
 /** The table that a row belongs to. The last payload's rows sort first. */
 export type Side = 'last' | 'now';

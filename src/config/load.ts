@@ -10,6 +10,7 @@ import type { Config, Destination, Job, Source } from './config.ts';
 import type { LoadContext, LoadResult } from './parse/context.ts';
 import { loadDestination } from './parse/destination.ts';
 import { loadJob } from './parse/job.ts';
+import { refuseJobReferences } from './parse/job-references.ts';
 import { joinLogins } from './parse/join-logins.ts';
 import { warnUnsharedAccounts } from './parse/lonely-accounts.ts';
 import type { Member } from './parse/member.ts';
@@ -105,14 +106,15 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const known = { destinations: destinations.results, sources: logins.results };
   const jobs = await loadAll('jobs', (member) => loadJob(member, { ...context, ...known }));
   const shared = refuseSharedTargets(jobs.results, document);
+  const references = refuseJobReferences(jobs.results, document);
 
   const problems = [...document.problems, ...catalog.problems, ...faults.problems];
   problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
-  problems.push(...[...shared.values()].flat());
+  problems.push(...[...shared.values(), ...references.values()].flat());
   const unread = isUsable ? problems.filter(({ code }) => code === unreadCode) : [];
   const warnings = [...unread, ...[faults, destinations, sources, jobs].flatMap((part) => part.warnings)];
   warnings.push(...warnUnsharedAccounts(destinations.results, document));
-  const refused = refusedJobs(jobs.results, shared);
+  const refused = refusedJobs(jobs.results, [shared, references]);
   const config: Config = {
     file: resolve(document.file),
     folder,
@@ -179,11 +181,11 @@ function good<T>(
 
 function refusedJobs(
   jobs: ReadonlyMap<string, LoadResult<Job>>,
-  shared: ReadonlyMap<string, readonly Problem[]>,
+  others: readonly ReadonlyMap<string, readonly Problem[]>[],
 ): Map<string, readonly Problem[]> {
   const refused = new Map<string, readonly Problem[]>();
   for (const [name, { problems }] of jobs) {
-    const all = [...problems, ...(shared.get(name) ?? [])];
+    const all = [...problems, ...others.flatMap((other) => other.get(name) ?? [])];
     if (all.length > 0) refused.set(name, all);
   }
   return refused;

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { readJobsOf } from '../config/read-jobs.ts';
 import { Gateway } from '../delivery/gateway.ts';
 import { daysOf } from '../delivery/quota.ts';
 import type { Network } from '../delivery/send-gate.ts';
@@ -61,6 +62,7 @@ export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
   const keep = config.keep === undefined ? {} : { keep: config.keep };
   const { state, stateDatabase: database } = config;
   const store = await openStore(state, { database, clock: given.clock, durable, stop, ...keep });
+  store.keepRowsOf(readJobsOf(config));
   const { clock } = store;
   try {
     if (database !== undefined && durable) {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { readJobsOf } from '../config/read-jobs.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
@@ -201,6 +202,7 @@ export class Daemon {
       throw error;
     }
     this.#now = next;
+    this.#runtime.store.keepRowsOf(readJobsOf(config));
     showTimesIn(config.timezone);
     this.#retire(old);
     if (this.#stop.signal.aborted) return;

@@ -11,6 +11,7 @@ import type { Column, KeptColumn } from '../sdk/column.ts';
 import type { AttemptFacts, ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
 import type { PreviewLimits } from '../sdk/preview.ts';
+import { type JobRowsReader, runRowsOf } from './job-rows-reader.ts';
 import { makeScratch } from './scratch.ts';
 import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
@@ -53,6 +54,8 @@ export interface SourceReaderOptions {
   readonly preview?: PreviewLimits;
   /** Disk budget for the run's folder. Default: no limit. */
   readonly room?: DiskSpace;
+  /** Reads the last rows of other jobs. Absent if the source can't belong to a job. */
+  readonly rowsOf?: JobRowsReader;
 }
 
 /** A connector's login. */
@@ -200,7 +203,7 @@ export class SourceReader {
   }
 
   #start(): Promise<Extraction> {
-    const { extract, folder, scratch, log, login, guard } = this.#options;
+    const { extract, folder, scratch, log, login, guard, rowsOf } = this.#options;
     const { logicalAt, watermark, keptColumns, range, attemptFacts, preview, isDryRun } = this.#options;
     const { connector, options } = extract.source;
     const alive = () => this.#stallTimer.refresh();
@@ -217,6 +220,7 @@ export class SourceReader {
       attemptFacts,
       preview,
       isDryRun,
+      rowsOf: rowsOf && runRowsOf(rowsOf, { scratch, onBatch: () => this.#onJobRows() }),
     };
     const open = (logIn: LogInContext) =>
       Promise.try(() =>
@@ -230,6 +234,13 @@ export class SourceReader {
         }),
       );
     return guard === undefined ? open({}) : guard({ signal: this.#stop.signal, login }, open);
+  }
+
+  /** Reading another job's rows counts as progress, and ends when the run is stopped. */
+  #onJobRows(): Promise<void> {
+    this.#stop.signal.throwIfAborted();
+    this.#stallTimer.refresh();
+    return this.#takeTurn();
   }
 
   async #takeTurn(): Promise<void> {

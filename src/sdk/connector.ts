@@ -2,6 +2,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from './batch.ts';
 import type { Column, KeptColumn } from './column.ts';
 import type { Dataset } from './dataset.ts';
+import type { JobReference, RowsOf } from './job-rows.ts';
 import type { OAuthDescription, TokenSource } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
 import type { FirstPage, PreviewLimits } from './preview.ts';
@@ -120,6 +121,8 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * few times, and sets {@link Extraction.isSample}.
    */
   readonly isDryRun?: boolean;
+  /** Opens the last rows of a job that {@link Connector.readsJobs} returned. Absent if the query doesn't belong to a job. */
+  readonly rowsOf?: RowsOf;
   /** Memory shared by the run's attempts. Absent if there is only one attempt. */
   readonly attemptFacts?: AttemptFacts;
   /**
@@ -255,6 +258,11 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    * `start_date to end_date`. Undefined if the query can't read past ranges.
    */
   rangesBy?(query: OptionValues<Q>): string | undefined;
+  /**
+   * The other jobs whose last rows this query reads. `sluice check` checks that they exist and have the columns, and
+   * their newest payloads are kept. Absent if the connector never reads other jobs' rows.
+   */
+  readsJobs?(query: OptionValues<Q>): readonly JobReference[];
   /**
    * Parses the string passed to `sluice state set`: a whole watermark, or only the part that differs from the current
    * watermark. Throws a Problem if the string is invalid. Without this function, any string is accepted, and an invalid

@@ -68,6 +68,7 @@ export { readBeginning } from './http/read-beginning.ts';
 export { type HttpRequest, lowerCased, ownHeaders, withUrl } from './http/request.ts';
 export { withRetries } from './http/retry.ts';
 export { readSoapFault, soapServerCode } from './http/soap-fault.ts';
+export type { JobReference, JobRows, JobRowsOptions, RowsOf } from './job-rows.ts';
 export {
   type AssertionAlgorithm,
   assertionAlgorithms,

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Loaded } from '../../config/load.ts';
 import type { ConnectionTest } from '../../daemon/checks/try-connections.ts';
 import { Problem, renderProblem, toProblem } from '../../lib/problem.ts';
+import { durationText } from '../../lib/time-text.ts';
 import type { CliCommand } from '../command.ts';
 import { chooseJobs, configFlag, showProblems, withoutSecretsFlag } from '../config-file.ts';
 import { columnLines } from '../discover/discovered-text.ts';
@@ -64,7 +65,9 @@ function connectionJson({ kind, name, message, problem, found }: ConnectionTest)
   };
   if (found === undefined) return result;
   const columns = found.columns.map(({ name: column, type }) => ({ name: column, type }));
-  return { ...result, columns, first_page: firstPageJson(found), warnings: found.warnings };
+  const jobRows = found.jobRows.map(({ job, ageMs }) => ({ job, age_seconds: Math.round(ageMs / 1000) }));
+  const read = jobRows.length === 0 ? {} : { job_rows: jobRows };
+  return { ...result, columns, first_page: firstPageJson(found), ...read, warnings: found.warnings };
 }
 
 function firstPageJson({ firstPage }: NonNullable<ConnectionTest['found']>): object | undefined {
@@ -128,7 +131,10 @@ function textOf(looks: readonly ConnectionTest[]): string {
 function foundTexts({ name, found }: ConnectionTest): string[] {
   if (found === undefined) return [];
   const columns = found.columns.length === 0 ? [] : [`\n${name} returns:\n${columnLines(found.columns).join('\n')}`];
-  return [...columns, ...found.warnings.map((warning) => `\n${warningText(warning, name)}`)];
+  const read = found.jobRows.map(
+    ({ job, ageMs }) => `\n${name} uses the last rows of job ${job}, which are ${durationText(ageMs)} old`,
+  );
+  return [...columns, ...read, ...found.warnings.map((warning) => `\n${warningText(warning, name)}`)];
 }
 
 export default {

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { compareTables, type TableDifference } from '../../compare/compare-tables.ts';
-import { type PayloadFile, PayloadTable } from '../../formats/payload-table.ts';
 import type { Job } from '../../config/config.ts';
+import { type PayloadFile, PayloadTable } from '../../formats/payload-table.ts';
 import { Problem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 

@@ -156,12 +156,14 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
   const target = targetText(job);
   if (extract === undefined) return { job: job.name, target, would: 'would start the refresh with one request' };
   const { previewPipeline } = await import('../../pipeline/preview-pipeline.ts');
+  const { jobRowsFrom } = await import('../../daemon/run/job-rows.ts');
   const [clock, log, run] = [systemClock, quietLog, 'preview'];
   const login = logins?.of(extract.source);
   const warnings = new RunWarnings(undefined, job.guards);
   const given = {
     login,
     guard: store === undefined ? undefined : await guardOf(extract.source, { config, store }),
+    rowsOf: jobRowsFrom(store),
     extract,
     folder: config.folder,
     signal,

@@ -110,7 +110,8 @@ export const topStateOptions = {
       days: option.integer({ minimum: 1, maximum: 3650, default: keepDefaults.days, about: 'Number of days.' }),
     },
     {
-      about: 'Delivered payloads to keep on disk for `sluice rollback`. Takes effect at startup.',
+      about:
+        'Delivered payloads to keep on disk for `sluice rollback`. The last payload of a job whose rows another job reads is always kept. Takes effect at startup.',
       default: keepDefaults,
     },
   ),

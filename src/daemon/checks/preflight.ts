@@ -6,10 +6,13 @@ import { Problem, toProblem } from '../../lib/problem.ts';
 import { type RunWarning, RunWarnings } from '../../lib/run-warnings.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { Chain } from '../../pipeline/chain.ts';
+import type { JobRowsReader } from '../../pipeline/job-rows-reader.ts';
 import { SourceReader } from '../../pipeline/source.ts';
 import type { Column } from '../../sdk/column.ts';
 import type { FirstPage, PreviewLimits } from '../../sdk/preview.ts';
+import type { Store } from '../../state/store.ts';
 import { guardSource } from '../login-holds/source-session.ts';
+import { jobRowsFrom } from '../run/job-rows.ts';
 import type { CheckSourceOptions } from './check-source.ts';
 
 /**
@@ -19,6 +22,7 @@ import type { CheckSourceOptions } from './check-source.ts';
 const patienceMs = 60_000;
 
 export interface PreflightOptions extends CheckSourceOptions {
+  readonly store: Store;
   readonly preview: PreviewLimits;
 }
 
@@ -31,6 +35,8 @@ interface PreflightFindings {
   /** The columns of the source, before transforms. Empty if they are unknown. */
   readonly columns: readonly Pick<Column, 'name' | 'type'>[];
   readonly firstPage?: FirstPage | undefined;
+  /** The jobs whose rows the query reads, and the age of these rows in milliseconds. */
+  readonly jobRows: readonly { readonly job: string; readonly ageMs: number }[];
   readonly warnings: readonly RunWarning[];
 }
 
@@ -54,7 +60,7 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
  */
 export async function preflight(job: Job, given: PreflightOptions): Promise<PreflightResult> {
   const { extract } = job;
-  if (extract === undefined) return { message: 'the job has no source', columns: [], warnings: [] };
+  if (extract === undefined) return { message: 'the job has no source', columns: [], jobRows: [], warnings: [] };
   try {
     const opened = await open(extract, given);
     return { ...opened, message: sentenceOf(opened), warnings: [...opened.warnings, ...columnFaults(job, opened)] };
@@ -63,28 +69,36 @@ export async function preflight(job: Job, given: PreflightOptions): Promise<Pref
     const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' }).at({ job: job.name });
     if (problem.code !== 'SOURCE_STALLED') return { problem };
     const message = `columns unknown: the query timed out after ${patienceMs / 1000} s`;
-    return { message, columns: [], warnings: [] };
+    return { message, columns: [], jobRows: [], warnings: [] };
   }
 }
 
 async function open(extract: Extract, given: PreflightOptions): Promise<Opened> {
-  const { config, logins, loginGate, clock, log, signal, preview } = given;
+  const { config, store, logins, loginGate, clock, log, signal, preview } = given;
   const scratch = await makeTempFolder(`check-${process.pid}`);
   const login = logins.of(extract.source);
   const warnings = new RunWarnings();
+  const jobRows: { job: string; ageMs: number }[] = [];
+  const read = jobRowsFrom(store);
+  const rowsOf: JobRowsReader = async (job, options) => {
+    const rows = await read(job, options);
+    jobRows.push({ job, ageMs: Math.max(0, store.clock.now() - rows.asOf) });
+    return rows;
+  };
   const source = new SourceReader({
     ...{ extract: { ...extract, stallTimeoutMs: patienceMs }, folder: config.folder, scratch, signal, clock, log },
     warn: warnings.add,
     guard: guardSource(loginGate, extract.source, given),
     login,
     preview,
+    rowsOf,
   });
   try {
     const columns = await source.open();
     const { firstPage } = source.properties;
     // Without its first rows, a query that declares its columns may not have been sent yet.
     if (extract.source.connector.columnsFirst !== true && firstPage === undefined) await source.next();
-    return { columns, firstPage, warnings: warnings.list };
+    return { columns, firstPage, jobRows, warnings: warnings.list };
   } finally {
     await source.close().finally(() => rm(scratch, { recursive: true, force: true }));
   }

@@ -9,6 +9,7 @@ import type { Range } from '../../sdk/connector.ts';
 import type { Backfill } from '../../state/checkpoints/backfills.ts';
 import type { DecidedBy } from '../../state/runs/audit.ts';
 import { guardSource } from '../login-holds/source-session.ts';
+import { jobRowsFrom } from './job-rows.ts';
 import { findResumePoint } from './keep-rows.ts';
 import { chunksOf } from './range-chunks.ts';
 import { runUnderLease, withJob } from './run-job.ts';
@@ -62,6 +63,7 @@ async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunW
     try {
       const { staged, rows } = await stageRange({
         guard: guardSource(loginGate, extract.source),
+        rowsOf: jobRowsFrom(store),
         ...{ extract, folder: given.config.folder, signal: given.signal, clock, range: one },
         log: log.with({ job: job.name }),
         warn: warnings.add,

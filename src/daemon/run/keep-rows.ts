@@ -30,15 +30,17 @@ export async function findResumePoint(
     /** The instance that the job writes to; absent if it hasn't been created yet. */
     readonly address: TargetAddress | undefined;
     readonly staged?: StagedRanges;
+    /** Set if the run must create a payload even if the source hasn't changed. */
+    readonly mustRecord?: boolean;
   },
 ): Promise<ResumePoint> {
-  const { job, run, address, staged } = given;
+  const { job, run, address, staged, mustRecord = false } = given;
   const reading = queryFingerprint(job, address);
   const watermark = await store.watermarks.find(job.name, reading);
   const known = watermark === undefined ? {} : { watermark };
   const isResuming = givesOnlyNew(job);
   if (job.extract?.write === undefined) {
-    const shown = watermark === undefined ? 'as given' : await shownOf(store, given);
+    const shown = watermark === undefined ? 'as given' : mustRecord ? 'perhaps' : await shownOf(store, given);
     // A source that returns only new rows can't return the earlier rows again.
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
@@ -47,7 +49,8 @@ export async function findResumePoint(
   const present = isResuming && watermark === undefined ? undefined : await store.generations.find(job.name, reading);
   await store.generations.fetch([...(present?.manifest.segments ?? []), ...(staged?.segments ?? [])]);
   const isHeld = (await store.backfills.find(job.name)) !== undefined;
-  const isShown = present?.isShown === true && present.shape === shape && (await shownOf(store, given)) === 'as given';
+  const isShown =
+    !mustRecord && present?.isShown === true && present.shape === shape && (await shownOf(store, given)) === 'as given';
   const keptRows: KeptRowsOptions = {
     folder: store.generations.root,
     run,

@@ -16,6 +16,7 @@ import { holdProblem } from '../login-holds/problem.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 import type { Attempt } from '../retry/attempt.ts';
 import { openHandedOn } from '../retry/handed-on.ts';
+import { jobRowsFrom } from './job-rows.ts';
 import { findResumePoint, type ResumePoint } from './keep-rows.ts';
 import { busyProblem, heldProblem } from './not-run-problems.ts';
 import { refreshTargets } from './refresh-targets.ts';
@@ -136,7 +137,9 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   if (job.extract === undefined) return refreshTargets(given, id);
   // Check this first: if the target doesn't exist yet, don't read the source.
   const address = await addressOf(runtime.store, job);
-  const place = await findResumePoint(runtime.store, { job, run: id, address, staged });
+  // Jobs that read this job's rows need a payload, even if the instance already shows the rows.
+  const mustRecord = await runtime.store.goodPayloads.lacksRows(job.name);
+  const place = await findResumePoint(runtime.store, { job, run: id, address, staged, mustRecord });
   const watch = GuardCounters.of(job, runtime.clock.now());
   const run = { id, place, judged: { watch, logicalAt }, warnings };
   // Save the warnings before the payload is owed, so that a crash can't separate the payload from its warnings.
@@ -148,7 +151,7 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   try {
     await keepWarnings();
     if ('unchanged' in draft) return await settleUnchanged(given, { ...run, address }, draft.watermark);
-    return await settleDraft(given, draft, run);
+    return await settleDraft(mustRecord ? { ...given, job: { ...job, always: true } } : given, draft, run);
   } finally {
     if ('discard' in draft) await draft.discard();
   }
@@ -192,6 +195,7 @@ async function extract(
     login,
     logicalAt,
     room,
+    rowsOf: jobRowsFrom(store),
     watermark,
     attemptFacts: await openHandedOn(given, id),
     keptRows,

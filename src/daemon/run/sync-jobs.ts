@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { Config, Job } from '../../config/config.ts';
+import { jobsReadBy } from '../../config/read-jobs.ts';
 import { deliverRows, resendDue } from '../../delivery/deliver.ts';
 import { rankOfPriority } from '../../delivery/importance.ts';
 import { RefreshBatcher } from '../../delivery/refresh-batcher.ts';
@@ -22,7 +23,8 @@ export interface SyncJobsOptions {
 }
 
 /**
- * Runs each job once, by priority, and delivers the payloads. Retries reads, logins and deliveries after transient
+ * Runs each job once, by priority, and delivers the payloads. A job that reads other jobs' rows runs after those jobs,
+ * even if they fail. Retries reads, logins and deliveries after transient
  * errors for up to `patienceMs`. Then sends the payloads that earlier runs of these jobs left in the outbox. Returns
  * one outcome per job, in the given order.
  */
@@ -34,7 +36,17 @@ export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
   const suspects = new PQueue({ concurrency: 1, autoStart: false });
   const desk = new RefreshBatcher();
   const attempts = new SyncAttempts({ clock: runtime.clock, signal });
-  const runs = jobs.map((job) => {
+  const byName = new Map(jobs.map((job) => [job.name, job]));
+  const running = new Map<string, Promise<RunOutcome>>();
+  const runOf = (job: Job): Promise<RunOutcome> => {
+    const known = running.get(job.name);
+    if (known !== undefined) return known;
+    const before = jobsReadBy(job).flatMap((one) => byName.get(one.job) ?? []);
+    const run = before.length === 0 ? start(job) : Promise.allSettled(before.map(runOf)).then(() => start(job));
+    running.set(job.name, run);
+    return run;
+  };
+  const start = (job: Job): Promise<RunOutcome> => {
     const given = { runtime, config, job, origin: 'person', signal, deliverUntil } as const;
     const priority = rankOfPriority(job.priority);
     if (runtime.healed.suspects.has(job.name)) return suspects.add(() => runJob(given));
@@ -45,7 +57,8 @@ export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
     }
     const seat = desk.join();
     return runJob({ ...given, seat }).finally(() => seat.cancel());
-  });
+  };
+  const runs = jobs.map(runOf);
   queue.start();
   void queue.onIdle().then(() => suspects.start());
   const outcomes = await Promise.all(runs);
