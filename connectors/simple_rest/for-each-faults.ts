@@ -38,21 +38,38 @@ function combinationFault(query: RestQuery): string | undefined {
   if (other !== undefined) return `cannot be combined with \`${other[0]}\``;
   if (cursor !== undefined)
     return 'cannot be combined with `cursor`, because older records of new parents would be missed';
-  if (namesInRequests(query).length === 0) return 'is not used: put `{{ parent.id }}` into the request';
+  const { column = 'id' } = query.for_each ?? {};
+  if (namesInRequests(query).length === 0) return `is not used: put \`{{ parent.${column} }}\` into the request`;
   return undefined;
 }
 
-function sourceFault(given: ForEach, query: RestQuery, { url, faultsOf }: ForEachSource): string | undefined {
-  const { values, path, missing, concurrency, max_parents, ...request } = given;
-  if (values === undefined) {
-    if (path === undefined) return 'requires `path` or `values`';
-    if (/^https?:\/\//i.test(path)) return `cannot have a full URL as \`path\`: ${path}`;
-    if (url === undefined) return "requires the source's `url` for its `path`";
-    const fault = faultsOf(parentQuery(given))[0];
-    return fault === undefined ? undefined : `\`${fault.option}\` ${fault.message}`;
-  }
-  const other = Object.keys({ ...(path === undefined ? {} : { path }), ...request })[0];
-  if (other !== undefined) return `cannot have both \`values\` and \`${other}\``;
+/** Options of `for_each` that belong to one kind of parents. `undefined`: to all kinds. All others belong to `path`. */
+const kindOf: Readonly<Record<string, 'values' | 'job' | undefined>> = {
+  ...{ values: 'values', job: 'job', column: 'job', max_age: 'job' },
+  ...{ missing: undefined, concurrency: undefined, max_parents: undefined },
+};
+
+function sourceFault(given: ForEach, query: RestQuery, source: ForEachSource): string | undefined {
+  const kind = (['values', 'job', 'path'] as const).find((one) => given[one] !== undefined);
+  if (kind === undefined) return 'requires `path`, `job` or `values`';
+  const other = Object.keys(given).find((name) => {
+    const wanted = Object.hasOwn(kindOf, name) ? kindOf[name] : 'path';
+    return wanted !== undefined && wanted !== kind;
+  });
+  if (other !== undefined) return `cannot have both \`${kind}\` and \`${other}\``;
+  if (kind === 'job') return given.column === undefined ? 'requires `column` with `job`' : undefined;
+  return kind === 'path' ? pathFault(given, source) : listFault(given.values!, query);
+}
+
+function pathFault(given: ForEach, { url, faultsOf }: ForEachSource): string | undefined {
+  const { path = '' } = given;
+  if (/^https?:\/\//i.test(path)) return `cannot have a full URL as \`path\`: ${path}`;
+  if (url === undefined) return "requires the source's `url` for its `path`";
+  const fault = faultsOf(parentQuery(given))[0];
+  return fault === undefined ? undefined : `\`${fault.option}\` ${fault.message}`;
+}
+
+function listFault(values: NonNullable<ForEach['values']>, query: RestQuery): string | undefined {
   try {
     listedParents(values, query);
     return undefined;

@@ -1,14 +1,20 @@
 import { option } from '#sdk';
 import { paging, type RestPaging } from './paging-options.ts';
 import { parameterList, type RequestParameter } from './request-parameter.ts';
-import { text } from './schemas.ts';
+import { span, text } from './schemas.ts';
 
 type ParentValue = string | number | boolean;
 
-/** What a query is repeated for: a list in the config, or the records of another path. */
+/** What a query is repeated for: a list in the config, the records of another path, or the rows of another job. */
 export interface ForEach {
   /** The parents. A value that isn't an object is the parent's `value`. */
   readonly values?: readonly (ParentValue | Readonly<Record<string, ParentValue>>)[];
+  /** The job whose last rows are the parents. */
+  readonly job?: string;
+  /** The column that identifies a row of `job`. */
+  readonly column?: string;
+  /** Maximum age of the rows of `job`. */
+  readonly max_age?: string;
   readonly path?: string;
   readonly method?: string;
   readonly parameters?: readonly RequestParameter[];
@@ -40,6 +46,20 @@ export const forEachOptions = {
           minItems: 1,
           items: { anyOf: [scalar, { type: 'object', minProperties: 1, additionalProperties: scalar }] },
           description: 'The parents as a list: texts or numbers (`{{ parent.value }}`), or maps (`{{ parent.id }}`).',
+        },
+        job: {
+          ...text,
+          minLength: 1,
+          description: 'Another job of this config. The rows that it last delivered are the parents.',
+        },
+        column: {
+          ...text,
+          minLength: 1,
+          description: 'With `job`: the column that identifies a parent. Identical parents count once.',
+        },
+        max_age: {
+          ...span,
+          description: 'With `job`: the maximum age of its rows. If they are older, the run fails. Default: no limit.',
         },
         path: { ...text, minLength: 1, description: 'Path whose records are the parents.' },
         method: { ...text, pattern: '^[A-Za-z]+$', default: 'GET', description: 'Method of the request to `path`.' },
@@ -73,7 +93,7 @@ export const forEachOptions = {
     },
     {
       about:
-        'Repeats the query for each value of a list, or for each record of another path (a parent). Use `{{ parent.NAME }}` in the request. The result has the records of all parents, in their order.',
+        'Repeats the query for each value of a list, each record of another path, or each row of another job (a parent). Use `{{ parent.NAME }}` in the request. The result has the records of all parents, in their order.',
       example: { path: '/accounts', records: 'data' },
     },
   ),

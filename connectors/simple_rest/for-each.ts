@@ -5,6 +5,8 @@ import {
   httpProblem,
   Problem,
   parseExact,
+  type RowsOf,
+  secondsOf,
   storedRow,
   textOf,
   valueAt,
@@ -20,6 +22,13 @@ export type Parent = Readonly<Record<string, unknown>>;
 export function namesInRequests({ path, endpoint_url, parameters, body, form, paging }: RestQuery): string[] {
   const requests = JSON.stringify([path, endpoint_url, parameters, body, form, paging]);
   return [...new Set([...requests.matchAll(/\{\{[^}]*?\bparent\.([\w$@.]*[\w$@])/g)].map(([, name]) => name!))];
+}
+
+/** The names of the parent's values that a query needs. */
+export function namesOfParents(query: RestQuery): readonly string[] {
+  const { for_each, parent_columns } = query;
+  const column = for_each?.column === undefined ? [] : [for_each.column];
+  return [...new Set([...column, ...namesInRequests(query), ...Object.values(parent_columns)])];
 }
 
 /** The query that returns the parents. */
@@ -38,46 +47,71 @@ export function childQuery(query: RestQuery): RestQuery {
   return { ...query, answers: [...query.answers, { status: 404, means: 'missing' }] };
 }
 
+interface ParentSources {
+  /** Reads the query that returns the parents. */
+  readonly read: (query: RestQuery) => Promise<Extraction>;
+  /** Opens the last rows of another job. */
+  readonly rowsOf: RowsOf | undefined;
+}
+
 /**
  * The parents of a query; undefined if it has no `for_each`.
- * @param read reads the query that returns the parents.
  * @throws Problem if there are too many, if one lacks a value, or if two would send the same requests.
  */
 export async function parentsOf(
   query: RestQuery,
-  read: (query: RestQuery) => Promise<Extraction>,
+  { read, rowsOf }: ParentSources,
 ): Promise<readonly Parent[] | undefined> {
   const { for_each: given } = query;
   if (given === undefined) return undefined;
   if (given.values !== undefined) return listedParents(given.values, query);
+  const table = given.job === undefined ? await read(parentQuery(given)) : await rowsOfJob(given.job, given, rowsOf);
+  const parents = await parentsIn(table, given, namesOfParents(query));
+  if (given.column !== undefined) checkValues(parents, query, [given.column]);
+  checkValues(parents, query, namesInRequests(query));
+  return parents;
+}
+
+async function parentsIn(
+  { columns, batches }: Pick<Extraction, 'columns' | 'batches'>,
+  given: ForEach,
+  names: readonly string[],
+): Promise<readonly Parent[]> {
   const parents: Parent[] = [];
-  const names = [...new Set([...namesInRequests(query), ...Object.values(query.parent_columns)])];
-  const { columns, batches } = await read(parentQuery(given));
+  const seen = new Set<string>();
+  // The rows of a job can name a parent many times, such as the customer of each order.
+  const isKnown = (cells: readonly unknown[]) =>
+    given.job !== undefined && seen.size === seen.add(JSON.stringify(cells)).size;
   for await (const batch of batches) {
     const cells = names.map((name) => columns.findIndex((column) => column.name === name));
     const unknown = names.find((_, i) => cells[i]! < 0);
-    if (unknown !== undefined) throw noValue(unknown, { known: columns.map(({ name }) => name) });
+    if (unknown !== undefined) throw noValue(unknown, given, { known: columns.map(({ name }) => name) });
     for (let i = 0; i < batch.length; i++) {
-      const values = cells.map((c) =>
-        typed(cellText(batch.cells[c]!, columns[c]!.type, storedRow(batch, i)), columns[c]!.type),
-      );
+      const texts = cells.map((c) => cellText(batch.cells[c]!, columns[c]!.type, storedRow(batch, i)));
+      if (isKnown(texts)) continue;
+      const values = texts.map((cell, n) => typed(cell, columns[cells[n]!]!.type));
       parents.push(nested(names, values));
     }
     checkCount(parents.length, given);
   }
-  checkValues(parents, query);
   return parents;
+}
+
+function rowsOfJob(job: string, { max_age }: ForEach, rowsOf: RowsOf | undefined) {
+  if (rowsOf === undefined) throw new Error(`the rows of job ${job} are not available here`);
+  return rowsOf(job, { maxAgeMs: max_age === undefined ? undefined : secondsOf(max_age) * 1000 });
 }
 
 /** The parents in the config. */
 export function listedParents(values: NonNullable<ForEach['values']>, query: RestQuery): readonly Parent[] {
   const parents = values.map((value) => (typeof value === 'object' ? value : { value }));
-  checkCount(parents.length, query.for_each!);
-  checkValues(parents, query);
+  const given = query.for_each!;
+  checkCount(parents.length, given);
+  checkValues(parents, query, namesInRequests(query));
   // A parent may lack a value for a column, but not all of them.
   const isIn = (name: string) => parents.some((parent) => textOf(valueAt(parent, name)) !== undefined);
   const unknown = Object.values(query.parent_columns).find((name) => !isIn(name));
-  if (unknown !== undefined) throw noValue(unknown, { known: [...new Set(parents.flatMap(Object.keys))] });
+  if (unknown !== undefined) throw noValue(unknown, given, { known: [...new Set(parents.flatMap(Object.keys))] });
   return parents;
 }
 
@@ -96,32 +130,40 @@ function checkCount(parents: number, { max_parents: most = defaultMaxParents }: 
   });
 }
 
-/** Each parent must have a value for each name in the requests, and no two parents may have the same values. */
-function checkValues(parents: readonly Parent[], query: RestQuery): void {
-  const names = namesInRequests(query);
+/** Each parent must have a value for each of these names, and no two parents may have the same values. */
+function checkValues(parents: readonly Parent[], query: RestQuery, names: readonly string[]): void {
   const seen = new Set<string>();
   for (const [index, parent] of parents.entries()) {
     const values = names.map((name) => textOf(valueAt(parent, name)));
     const missing = values.indexOf(undefined);
-    if (missing >= 0) throw noValue(names[missing]!, { number: index + 1, known: Object.keys(parent) });
+    if (missing >= 0)
+      throw noValue(names[missing]!, query.for_each!, { number: index + 1, known: Object.keys(parent) });
     const key = JSON.stringify(values);
     if (seen.has(key)) throw twice(query, parent);
     seen.add(key);
   }
 }
 
-function noValue(name: string, { number, known }: { number?: number; known: readonly string[] }): Problem {
+function noValue(
+  name: string,
+  { job }: ForEach,
+  { number, known }: { number?: number; known: readonly string[] },
+): Problem {
   const which = number === undefined ? 'The parents have' : `Parent ${number} has`;
   return httpProblem('REST_PARENT_VALUE', 'job', `${which} no value \`${name}\``, {
     allowed: known.join(', '),
-    next: 'check the names after `parent.` and in `parent_columns`, and `records` in `for_each`; no data was sent',
+    next: `check the names after \`parent.\` and in \`parent_columns\`, and ${job === undefined ? '`records` in `for_each`' : `the rows of job ${job}`}; no data was sent`,
   });
 }
 
 function twice(query: RestQuery, parent: Parent): Problem {
+  const { job } = query.for_each!;
   return httpProblem('REST_PARENT_TWICE', 'job', '`for_each` has a parent twice, so its records would be duplicated', {
     seen: parentText(query, parent),
-    next: 'remove the duplicate; if the server returns parents page by page, sort them by a key that does not change; no data was sent',
+    next:
+      job === undefined
+        ? 'remove the duplicate; if the server returns parents page by page, sort them by a key that does not change; no data was sent'
+        : `set \`column\` to a column that identifies a parent, and use only values that are the same in all of its rows in job ${job}; no data was sent`,
   });
 }
 

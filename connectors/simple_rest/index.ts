@@ -15,10 +15,10 @@ import {
 } from '#sdk';
 import { discoverPath } from './discover.ts';
 import { optionFaults } from './faults.ts';
-import { parentsOf, requestsAtOnce } from './for-each.ts';
+import { namesOfParents, parentsOf, requestsAtOnce } from './for-each.ts';
 import { IncrementalRead } from './incremental-read.ts';
 import { describedLogin } from './login-of.ts';
-import { query, source } from './options.ts';
+import { query, type RestQuery, source } from './options.ts';
 import { readPages } from './pages.ts';
 import { reference } from './reference.ts';
 import { RestClient } from './rest-client.ts';
@@ -40,6 +40,11 @@ const connector = defineConnector({
   rangesBy: ({ cursor }) => cursor,
   readsOnFrom: (text, { former, query: { cursor } }) =>
     cursor === undefined ? text : meantWatermark(text, { former, cursor }),
+
+  readsJobs: (asked) => {
+    const { job } = asked.for_each ?? {};
+    return job === undefined ? [] : [{ job, columns: namesOfParents(asked), option: ['for_each', 'job'] }];
+  },
 
   oauth: ({ auth }) => describedLogin(auth),
 
@@ -87,6 +92,7 @@ const connector = defineConnector({
       preview,
       range,
       isDryRun,
+      rowsOf,
     } = context;
     const { cursor } = asked;
     const incremental =
@@ -104,9 +110,8 @@ const connector = defineConnector({
     try {
       const reading = { asking, client, log, warn, alive, signal, orders, preview };
       const fromStart = { watermark: undefined, keptColumns: undefined, incremental: undefined };
-      const parents = await parentsOf(asked, (query) =>
-        readPages({ ...reading, query, spool: ofParents, ...fromStart }),
-      );
+      const read = (query: RestQuery) => readPages({ ...reading, query, spool: ofParents, ...fromStart });
+      const parents = await parentsOf(asked, { read, rowsOf });
       await ofParents.remove();
       const onward = { watermark, keptColumns, incremental, isDryRun };
       return await readPages({ ...reading, query: asked, spool, parents, ...onward });

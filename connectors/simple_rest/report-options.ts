@@ -1,6 +1,6 @@
 import { option } from '#sdk';
 import { type SideCall, sideCallProperties } from './auth.ts';
-import { text } from './schemas.ts';
+import { span, text } from './schemas.ts';
 
 type Scalar = string | number | boolean;
 
@@ -22,7 +22,6 @@ export interface RestReport {
 const keep = { type: 'object', additionalProperties: text, minProperties: 1 };
 const scalar = { type: ['string', 'number', 'boolean'] };
 const states = { anyOf: [scalar, { type: 'array', items: scalar, minItems: 1 }] };
-const span = { type: 'string', pattern: '^[1-9]\\d*[smhd]$' };
 
 /** The option `report` of a query. */
 export const report = option.schema<RestReport | undefined>(

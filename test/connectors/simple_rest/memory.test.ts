@@ -51,3 +51,15 @@ test('a hundred thousand records on a thousand pages are read with a heap of 32 
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 280_000 });
   expect(JSON.parse(stdout)).toEqual({ rows: 100_000, sum: 4_999_950_000 });
 });
+
+test('a hundred thousand records of a thousand parents are read with a heap of 32 MB', async () => {
+  server.answer = ({ pathname }, response) => {
+    const parent = Number(pathname.slice('/parents/'.length));
+    sendJson(response, pathname === '/parents' ? ids(1, 1001) : ids((parent - 1) * 100, parent * 100));
+  };
+  const child = fileURLToPath(new URL('../reader-child.ts', import.meta.url));
+  const query = JSON.stringify({ for_each: { path: '/parents' }, path: '/parents/{{ parent.id }}' });
+  const args = ['--max-old-space-size=32', child, server.url, query];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 280_000 });
+  expect(JSON.parse(stdout)).toEqual({ rows: 100_000, sum: 4_999_950_000 });
+});

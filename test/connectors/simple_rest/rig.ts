@@ -11,6 +11,7 @@ import {
   type ConnectorLog,
   type PreviewLimits,
   type Range,
+  type RowsOf,
   type RunWarning,
 } from '../../../src/sdk/index.ts';
 import type { TestLogin } from '../doubles/logins.ts';
@@ -29,6 +30,7 @@ interface Run {
   readonly preview?: PreviewLimits;
   readonly isDryRun?: boolean;
   readonly log?: ConnectorLog;
+  readonly rowsOf?: RowsOf;
 }
 
 /** A server and an empty folder for each test in the calling file, and the connector between them. */

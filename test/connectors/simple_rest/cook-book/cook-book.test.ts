@@ -14,7 +14,8 @@ it('has a test for every recipe', () => {
   expect(recipes.map(({ title }) => title)).toEqual([...Object.keys(doubles), 'GraphQL']);
 });
 
-it.each(Object.entries(doubles))('reads all pages of %s', async (title, { double, column, values }) => {
+/** A server that responds like an API, and what {@link runRecipe} needs to know about it. */
+async function serve(double: (typeof doubles)[string]['double']) {
   const server = await new TestServer().start();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-cook-book-'));
   onTestFinished(async () => {
@@ -28,8 +29,23 @@ it.each(Object.entries(doubles))('reads all pages of %s', async (title, { double
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
     response.end(JSON.stringify(body));
   };
-  const recipe = recipes.find((one) => one.title === title)!;
-  const { columns, rows, warnings } = await runRecipe(recipe, { url: server.url, secret, folder });
+  return { server, options: { url: server.url, secret, folder } };
+}
+
+const recipeOf = (title: string) => recipes.find((one) => one.title === title)!;
+
+it("reads a resource of each ticket of Zendesk's, from the rows of another job", async () => {
+  const { server, options } = await serve(doubles.Zendesk!.double);
+  const { columns, rows } = await runRecipe(recipeOf('Zendesk'), { ...options, job: 'comments' });
+  expect(columns).toEqual(['ticket_id', 'id']);
+  expect(rows).toEqual(Array.from({ length: total }, (_, i) => [`${i + 1}`, `${101 + i}`]));
+  expect(server.requests).toHaveLength(3 + total);
+});
+
+it.each(Object.entries(doubles))('reads all pages of %s', async (title, { double, column, values }) => {
+  const { server, options } = await serve(double);
+  const recipe = recipeOf(title);
+  const { columns, rows, warnings } = await runRecipe(recipe, options);
   const found = rows.map((row) => row[columns.indexOf(column)]);
   expect([rows.length, found[0], found.at(-1), new Set(found).size]).toEqual([total, ...values, total]);
   expect(warnings).toEqual([]);

@@ -63,6 +63,8 @@ const github: Double = (request) => {
 const zendesk: Double = ({ url, headers }) => {
   if (headers.authorization !== basic('ann@acme.example/token', secret))
     return refused(401, { error: "Couldn't authenticate you" });
+  const ticket = /^\/api\/v2\/tickets\/(\d+)\/comments\.json$/.exec(url.pathname)?.[1];
+  if (ticket !== undefined) return { body: { comments: [{ id: 100 + Number(ticket) }], meta: { has_more: false } } };
   if (url.pathname !== '/api/v2/tickets.json' || !url.searchParams.has('page[size]')) return refused(404, {});
   const page = numbers(Number(url.searchParams.get('page[after]') ?? 0));
   const next = new URL(url);
