@@ -73,7 +73,12 @@ sluice() {
   [ "$code" = - ] || return "$code"
 }
 # Provides what a page assumes.
-daemon() { KEEP_DAEMON=1 sluice run; }
+# A daemon is healthy a moment after it has logged its start.
+daemon() {
+  local tries=300
+  KEEP_DAEMON=1 sluice run
+  until "$NODE" "${flags[@]}" "$DOOR" health >/dev/null 2>&1 || [ $((--tries)) = 0 ]; do sleep 0.1; done
+}
 need_daemon() { [ ${#servers[@]} -gt 0 ] || daemon; }
 lose_rows() {
   "$NODE" -e "new (require('node:sqlite').DatabaseSync)('shop.db').exec('delete from orders where id in (select id from orders limit (select count(*) * 2 / 3 from orders))')"
