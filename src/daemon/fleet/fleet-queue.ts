@@ -120,16 +120,20 @@ export class FleetQueue {
   #outcome(id: string, firing: Firing, signal: AbortSignal): Promise<RunOutcome | undefined> {
     const { stop, failed } = this.#options;
     const { promise, resolve } = Promise.withResolvers<RunOutcome | undefined>();
+    const leave = (): void => resolve(undefined);
     const end = (): void => {
-      if (stop.aborted) resolve(undefined);
-      else this.#cancel(id, firing, resolve).catch(failed);
+      if (!stop.aborted) this.#cancel(id, firing, resolve).catch(failed);
     };
     this.#waiting.set(id, resolve);
+    // Also leaves a run that was canceled before.
+    if (stop.aborted) leave();
+    else stop.addEventListener('abort', leave, { once: true });
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
     this.nudge();
     return promise.finally(() => {
       this.#waiting.delete(id);
+      stop.removeEventListener('abort', leave);
       signal.removeEventListener('abort', end);
     });
   }

@@ -122,6 +122,20 @@ describe("the planner's queue", () => {
     expect((await running)?.outcome).toMatchObject({ state: 'stopped', job: 'b' });
   });
 
+  it('leaves a canceled run to the next planner when it stops before the run has ended', async () => {
+    const { open, queue, close, take } = await openQueue();
+    const worker = await open('worker');
+    const cancelled = new AbortController();
+    const ended = queue.run(orderOf('orders', { signal: cancelled.signal }));
+    await take(worker);
+    cancelled.abort();
+    await until('the worker to learn of it', async () =>
+      [...(await worker.fleetRuns.stillOurs()).values()].some(({ isCancelled }) => isCancelled),
+    );
+    await close();
+    expect(await ended).toBeUndefined();
+  });
+
   it('leaves its runs to the next planner when it stops', async () => {
     const { store, open, queue, close, start, take } = await openQueue();
     const worker = await open('worker');
