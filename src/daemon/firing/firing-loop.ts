@@ -1,4 +1,5 @@
 import type { Config, Job } from '../../config/config.ts';
+import { Problem } from '../../lib/problem.ts';
 import type { Timer } from '../../schedule/timer.ts';
 import type { FleetRunRow, RetryRow } from '../../state/tables.ts';
 import type { Runtime } from '../compose.ts';
@@ -248,6 +249,8 @@ export class FiringLoop {
   #failed(firing: Firing, error: unknown): void {
     // If the installed package was replaced, the error is a result of that. The firing fires again after the next start.
     if (this.#runtime.installation?.look()) return;
+    // Another process plans now, and has the firing.
+    if (error instanceof Problem && error.code === 'LEASE_LOST') return;
     if (this.#retries.defer(firing, { problem: error, began: false })) return;
     this.#retries.giveUp(firing);
     this.#fault('a firing failed', error, { job: firing.job.name, at: firing.at });

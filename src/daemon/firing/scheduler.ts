@@ -170,7 +170,7 @@ export class Scheduler {
     wanted: readonly { readonly job: Job; readonly schedule: Schedule }[],
     parts: FiringRecords,
   ): Promise<Map<string, Plan>> {
-    await this.#assertPlanner(parts);
+    await this.assertPlanner(parts);
     const written = new Map((await parts.schedules.all()).map((row) => [row.job, row]));
     const deferred = this.#hasResumed ? undefined : await parts.deferredFirings.take();
     const plans = new Map<string, Plan>();
@@ -223,13 +223,13 @@ export class Scheduler {
    */
   async #writeMoves(moves: readonly Move[]): Promise<void> {
     await this.#given.store.transaction(async (parts) => {
-      await this.#assertPlanner(parts);
+      await this.assertPlanner(parts);
       for (const move of moves) await parts.schedules.move(move);
     });
   }
 
   /** A process that was suspended may learn only now that another process plans. It must not change the plan. */
-  async #assertPlanner({ leases }: FiringRecords): Promise<void> {
+  async assertPlanner({ leases }: Pick<FiringRecords, 'leases'>): Promise<void> {
     const { lease } = this.#given;
     if (lease !== undefined) await leases.assertHeld(lease);
   }
@@ -274,7 +274,7 @@ export class Scheduler {
   async settle(name: string, parts: FiringRecords, settled?: Firing): Promise<void> {
     const planned = this.#planned.get(name);
     if (planned === undefined) return;
-    await this.#assertPlanner(parts);
+    await this.assertPlanner(parts);
     const { plan } = planned;
     if (settled?.open !== undefined) this.#open.delete(name, settled.open);
     const next = Math.min(this.#open.first(name), plan.nextAt ?? Number.POSITIVE_INFINITY);
@@ -287,8 +287,8 @@ export class Scheduler {
    */
   async begin(firing: Firing, parts: FiringRecords): Promise<void> {
     const { job, attempt, isRepeated } = firing;
-    if (attempt !== undefined) return this.#assertPlanner(parts);
-    if (isRepeated === true) await this.#assertPlanner(parts);
+    if (attempt !== undefined) return this.assertPlanner(parts);
+    if (isRepeated === true) await this.assertPlanner(parts);
     else await this.settle(job.name, parts, firing);
     if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
   }

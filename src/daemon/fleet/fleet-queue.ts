@@ -82,7 +82,7 @@ export class FleetQueue {
   async adopt(isKnown: (job: string) => boolean): Promise<void> {
     const { fleetRuns } = this.#options.store;
     for (const { id, job, owner } of await fleetRuns.all()) {
-      if (owner !== null || isKnown(job) || !(await fleetRuns.withdraw(id))) continue;
+      if (owner !== null || isKnown(job) || !(await this.#withdraw(id))) continue;
       this.#waiting.get(id)?.({ ...noWork, state: 'stopped', job });
     }
     await fleetRuns.assign(this.#options.config());
@@ -140,14 +140,27 @@ export class FleetQueue {
 
   /** If the run is still waiting, it's over. Otherwise, its process ends it. */
   async #cancel(id: string, { job }: Firing, resolve: (outcome: RunOutcome) => void): Promise<void> {
-    const { fleetRuns } = this.#options.store;
-    if (await fleetRuns.withdraw(id)) resolve({ ...noWork, state: 'stopped', job: job.name });
-    else await fleetRuns.cancel(id);
+    if (await this.#withdraw(id)) resolve({ ...noWork, state: 'stopped', job: job.name });
+    else await this.#options.store.fleetRuns.cancel(id);
   }
 
+  /** The next planner would wait forever for a row that this process deleted after it had lost the lease. */
+  #withdraw(id: string): Promise<boolean> {
+    const { store, lease } = this.#options;
+    return store.transactionOn([], async ({ leases, fleetRuns }) => {
+      await leases.assertHeld(lease);
+      return fleetRuns.withdraw(id);
+    });
+  }
+
+  /** Like {@link #withdraw}, only under the lease. */
   async #forget(id: string): Promise<void> {
-    // It needs no lock, because it's one statement.
-    await this.#options.store.settle(`fleet run ${id}`, ({ fleetRuns }) => fleetRuns.forget(id), []);
+    const { store, lease } = this.#options;
+    const forget = async ({ leases, fleetRuns }: Repositories): Promise<void> => {
+      await leases.assertHeld(lease);
+      await fleetRuns.forget(id);
+    };
+    await store.settle(`fleet run ${id}`, forget, []);
   }
 
   async #look(): Promise<void> {

@@ -187,7 +187,8 @@ export class Retrier {
     const { store, scheduler } = this.#options;
     if (scheduler.attempts.find(row.job)?.row.run === row.run) scheduler.attempts.delete(row.job);
     scheduler.attempts.forget(row.run);
-    await store.settle(`retry ${row.run}`, async ({ retries }) => {
+    await store.settle(`retry ${row.run}`, async ({ retries, leases }) => {
+      await scheduler.assertPlanner({ leases });
       if ((await retries.find(row.job))?.run === row.run) await retries.drop(row.job);
     });
     await this.#tellEnded(row);

@@ -96,6 +96,25 @@ describe("the planner's queue", () => {
     expect(await store.fleetRuns.all()).toEqual([]);
   });
 
+  it('deletes no run that the process that plans now waits for', async () => {
+    const { store, open, queue, close, take, seen } = await openQueue();
+    const worker = await open('worker');
+    const replaced = new AbortController();
+    const ended = queue.run(orderOf('ended'));
+    await worker.fleetRuns.end(await take(worker), unchanged('ended'));
+    const waiting = queue.run(orderOf('waiting', { signal: replaced.signal }));
+    await until('both runs to be in the queue', async () => (await store.fleetRuns.all()).length === 2);
+    const { taken } = (await ended)!;
+    await (await open('other')).leases.seize('daemon');
+    await expect(taken()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    replaced.abort();
+    await until('the queue to notice it', () => seen.failures.length > 0);
+    expect(seen.failures).toMatchObject([{ code: 'LEASE_LOST' }]);
+    expect((await store.fleetRuns.all()).map(({ job }) => job)).toEqual(['ended', 'waiting']);
+    await close();
+    expect(await waiting).toBeUndefined();
+  });
+
   it('reports a job as busy if its last run has not ended', async () => {
     const { store, queue } = await openQueue();
     void queue.run(orderOf('orders'));

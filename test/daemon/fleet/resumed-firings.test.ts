@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Job } from '../../../src/config/config.ts';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { ActiveConfig } from '../../../src/daemon/config/active-config.ts';
 import { FiringLoop } from '../../../src/daemon/firing/firing-loop.ts';
@@ -19,12 +20,12 @@ class HastyClock extends ShiftedClock {
 }
 
 /** The state of a planner with one job. `plan` starts planning. */
-async function openPlanner() {
+async function openPlanner(more: Partial<Job> = {}) {
   const destination = destinationOf('http://127.0.0.1:9');
   const source = new Source();
   const { says, open } = gate();
   source.says = says;
-  const job = jobOf({ name: 'orders', destination, instance: 'i', source });
+  const job = jobOf({ name: 'orders', destination, instance: 'i', source, ...more });
   const config = configOf(await makeFolder(), [job]);
   const runtime = await composeRuntime({ config, clock: new HastyClock() });
   const { store, clock, gateway, logins } = runtime;
@@ -172,5 +173,23 @@ it('a run outside of the queue begins again once if a process interrupted it tha
     { state: 'owed', fired_at: run!.fired_at },
     { id: run!.id, state: 'interrupted' },
   ]);
+  expect(faults).toEqual([]);
+});
+
+it('a process that no longer plans leaves the retry of a run to the one that does', async () => {
+  const retry = { attempts: 5, firstMs: 60_000, longestMs: 60_000, withinMs: 3_600_000 } as Job['retry'];
+  const { store, source, plan, faults } = await openPlanner({ retry });
+  const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
+  const now = store.clock.now();
+  const times = { fired_at: now, logical_at: null, since: now, next_at: now + 500, until: now + 3_600_000 };
+  const row = { job: 'orders', run, ...times, attempt: 1, waits: 1, facts: null };
+  await store.retries.plan(run, { code: 'DB_UNREACHABLE', message: 'x' }, row);
+  const { end } = await plan();
+  await store.leases.seize('daemon');
+  const checks = vi.spyOn(store, 'transactionOn');
+  await until('the attempt to be refused', () => checks.mock.calls.length > 0);
+  await end();
+  expect(await store.retries.all()).toEqual([row]);
+  expect(source.asked).toBe(0);
   expect(faults).toEqual([]);
 });

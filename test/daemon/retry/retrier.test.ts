@@ -22,7 +22,7 @@ it("a run's retries can end after its job's next run is waiting for a retry, wit
     return row;
   };
   const [former, newest] = [await retrying(), await retrying()];
-  const scheduler = { attempts: new PendingAttempts(), goOn: () => undefined };
+  const scheduler = { attempts: new PendingAttempts(), goOn: () => undefined, assertPlanner: () => undefined };
   const retrier = new Retrier({ store, clock, scheduler, emit: () => undefined } as unknown as RetrierOptions);
   retrier.giveUp({ job: { name: 'orders' } as Job, attempt: former } as Firing);
   await retrier.idle();
