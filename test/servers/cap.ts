@@ -1,13 +1,7 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { cached, runTool } from './fetch.ts';
-import { findProgram } from './server.ts';
+import { npmProject } from './npm-project.ts';
 import { startWebServer, type WebServer } from './web-server.ts';
-
-/** The versions and hashes of SAP CAP and its dependencies. */
-const lock = readFileSync(new URL('npm/cap-lock.json', import.meta.url), 'utf8');
 
 const model = `@path: '/odata'
 service Shop {
@@ -27,20 +21,9 @@ const service = `module.exports = (srv) => srv.on('READ', ['Items', 'Orders'], (
 });
 `;
 
-export const hasCap = (): boolean => findProgram('npm') !== undefined;
-
 /** SAP CAP, whose OData parser is strict, with 47 items at `/odata/Items` and, ten per page, at `/odata/Orders`. */
 export async function startCap(): Promise<WebServer> {
-  const name = `cap-${createHash('sha256').update(`${lock}${model}${service}`).digest('hex').slice(0, 16)}`;
-  const folder = await cached(name, async (fresh) => {
-    const { packages } = JSON.parse(lock) as { packages: Record<string, { dependencies?: object }> };
-    await writeFile(join(fresh, 'package.json'), JSON.stringify({ private: true, ...packages[''] }));
-    await writeFile(join(fresh, 'package-lock.json'), lock);
-    await mkdir(join(fresh, 'srv'));
-    await writeFile(join(fresh, 'srv/shop.cds'), model);
-    await writeFile(join(fresh, 'srv/shop.js'), service);
-    await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', fresh]);
-  });
+  const folder = await npmProject('cap', { 'srv/shop.cds': model, 'srv/shop.js': service });
   const program = join(folder, 'node_modules/.bin/cds-serve');
   if (!existsSync(program)) throw new Error(`npm did not install ${program}`);
   // CAP serves the project in the current folder.

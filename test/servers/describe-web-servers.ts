@@ -1,16 +1,20 @@
 import { describe } from 'vitest';
 import { hasAuthlib } from './authlib.ts';
-import { hasCap } from './cap.ts';
 import { reportMissing } from './describe.ts';
 import { hasGoHttpbin } from './go-httpbin.ts';
 import { hasMoto } from './moto.ts';
+import { hasNpm } from './npm-project.ts';
+import { hasVenv } from './python-venv.ts';
 import { hasStripeMock } from './stripe-mock.ts';
 
 const kinds = {
   'go-httpbin': { isInstalled: hasGoHttpbin, packages: 'golang' },
   'stripe-mock': { isInstalled: hasStripeMock, packages: 'golang' },
-  CAP: { isInstalled: hasCap, packages: 'npm' },
+  CAP: { isInstalled: hasNpm, packages: 'npm' },
+  'json-server': { isInstalled: hasNpm, packages: 'npm' },
+  'node-soap': { isInstalled: hasNpm, packages: 'npm' },
   moto: { isInstalled: hasMoto, packages: 'python3-venv' },
+  FastAPI: { isInstalled: hasVenv, packages: 'python3-venv' },
   Authlib: { isInstalled: hasAuthlib, packages: 'python3-venv' },
 };
 
