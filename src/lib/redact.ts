@@ -6,10 +6,11 @@
 /**
  * Matches the names of headers, parameters and other fields whose values are secrets: `auth`, `key` and other words,
  * also as parts of names such as `x-api-key`, `accessKeyId` and `hapikey`, but not inside of other words (`author`,
- * `keyword`, `passenger`).
+ * `keyword`, `passenger`). A word that only ends with these letters is recognized only by itself, because `commonKey`
+ * ends like `monkey`.
  */
 export const secretName =
-  /auth(?!or(?!i[sz]))|(?<!don|hoc|joc|mon|tur|whis)key(?!board|less|note|phrase|stroke|word)|token|secret|(?<!by|com)pass(?!age|enger|ion|ive|port)|cookie|session|credential|signature|\bsig\b/i;
+  /auth(?!or(?!i[sz]))|(?<!\b(?:don|hoc|joc|mon|tur|whis))key(?!board|less|note|stroke|word)|token|secret|(?<!\b(?:by|com))pass(?!age|enger|ion|ive|port)|cookie|session|credential|signature|\bsig\b/i;
 
 const mark = '[redacted]';
 /** Minimum length of a secret. Redacting shorter values, such as "a" or "1", would garble ordinary text. */

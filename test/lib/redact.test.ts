@@ -182,9 +182,9 @@ describe('a secret', () => {
 
 it('the name of a field shows whether its value is a secret by its words, not by letters inside other words', () => {
   const secret =
-    'key apikey api_key X-API-Key accessKeyId hapikey keys auth Authorization oauth_token X-Auth author_key authorised pass password passcode db.pass PHPSESSION cookie sig signature client-secret';
+    'key apikey api_key X-API-Key accessKeyId hapikey keys auth Authorization oauth_token X-Auth author_key authorised pass password passcode db.pass PHPSESSION cookie sig signature client-secret addonKey commonKey daemonKey keyphrase ecomPassword standbyPassword';
   const ordinary =
-    'author authors authority coauthor keyword keywords key-words keyboard monkey passenger passport compass passage design id';
+    'author authors authority coauthor keyword keywords key-words keyboard monkey hockey passenger passport compass bypass passage design id';
   expect(secret.split(' ').filter((name) => !secretName.test(name))).toEqual([]);
   expect(ordinary.split(' ').filter((name) => secretName.test(name))).toEqual(['key-words']);
 });
