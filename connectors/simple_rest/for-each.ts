@@ -6,7 +6,9 @@ import {
   Problem,
   parseExact,
   type RowsOf,
+  registerSecret,
   secondsOf,
+  secretWord,
   storedRow,
   textOf,
   valueAt,
@@ -67,6 +69,7 @@ export async function parentsOf(
   if (given.values !== undefined) return listedParents(given.values, query);
   const table = given.job === undefined ? await read(parentQuery(given)) : await rowsOfJob(given.job, given, rowsOf);
   const parents = await parentsIn(table, given, namesOfParents(query));
+  registerTokens(parents, query);
   if (given.column !== undefined) checkValues(parents, query, [given.column]);
   checkValues(parents, query, namesInRequests(query));
   return parents;
@@ -107,6 +110,7 @@ export function listedParents(values: NonNullable<ForEach['values']>, query: Res
   const parents = values.map((value) => (typeof value === 'object' ? value : { value }));
   const given = query.for_each!;
   checkCount(parents.length, given);
+  registerTokens(parents, query);
   checkValues(parents, query, namesInRequests(query));
   // A parent may lack a value for a column, but not all of them.
   const isIn = (name: string) => parents.some((parent) => textOf(valueAt(parent, name)) !== undefined);
@@ -128,6 +132,15 @@ function checkCount(parents: number, { max_parents: most = defaultMaxParents }: 
     allowed: String(most),
     next: 'raise `max_parents`, or request fewer parents; no data was sent',
   });
+}
+
+/**
+ * Some APIs give each parent its own token (`{{ parent.access_token }}`), which must be redacted before a message names
+ * the parent.
+ */
+function registerTokens(parents: readonly Parent[], query: RestQuery): void {
+  const names = namesInRequests(query).filter((name) => secretWord.test(name));
+  for (const name of names) for (const parent of parents) registerSecret(textOf(valueAt(parent, name)) ?? '');
 }
 
 /** Each parent must have a value for each of these names, and no two parents may have the same values. */

@@ -12,6 +12,13 @@
 export const secretName =
   /auth(?!or(?!i[sz]))|(?<!\b(?:don|hoc|joc|mon|tur|whis))key(?!board|less|note|stroke|word)|token|secret|(?<!\b(?:by|com))pass(?!age|enger|ion|ive|port)|cookie|session|credential|signature|\bsig\b/i;
 
+/**
+ * Matches names that suggest a secret: names of variables, of options that have their own schema, and of values in
+ * records. It's stricter than `secretName`, because "key" can mean something else in these names.
+ */
+export const secretWord =
+  /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
+
 const mark = '[redacted]';
 /** Minimum length of a secret. Redacting shorter values, such as "a" or "1", would garble ordinary text. */
 const minSecretLength = 4;

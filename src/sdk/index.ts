@@ -9,7 +9,16 @@ export { environmentWith } from '../lib/environment-with.ts';
 export { networkWords, seenIn } from '../lib/network.ts';
 export { passingAnswer, retryAfterMs } from '../lib/passing-answer.ts';
 export { Problem, type ProblemOptions } from '../lib/problem.ts';
-export { cutText, excerpt, excerptAt, redact, registerSecret, retireSecret, secretName } from '../lib/redact.ts';
+export {
+  cutText,
+  excerpt,
+  excerptAt,
+  redact,
+  registerSecret,
+  retireSecret,
+  secretName,
+  secretWord,
+} from '../lib/redact.ts';
 export type { RunWarning } from '../lib/run-warnings.ts';
 export { openScratchFile } from '../lib/scratch-file.ts';
 export { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../lib/sqlite.ts';

@@ -1,13 +1,7 @@
-import { registerEncodedSecret, registerSecret, secretName } from '../../lib/redact.ts';
+import { registerEncodedSecret, registerSecret, secretName, secretWord } from '../../lib/redact.ts';
 import type { JsonSchema, OptionSet } from '../../sdk/option.ts';
 import { below, type Path } from './document.ts';
 import type { Part } from './variables.ts';
-
-/**
- * Matches names that suggest a secret: names of variables, and of options that have their own schema. It's stricter
- * than `secretName`, because "key" can mean something else in these names.
- */
-const secretWord = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
 
 /**
  * Registers all secrets of a part for redaction before anything else uses them: values of secret options, parts of

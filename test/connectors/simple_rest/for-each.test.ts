@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { forgetSecrets } from '../../../src/lib/redact.ts';
 import { sendJson } from '../http-server.ts';
 import { faults, ids, restBench } from './rig.ts';
 
@@ -141,6 +142,20 @@ describe('for_each', () => {
       next: expect.stringContaining('stop_at'),
     });
     expect(lines).toContainEqual(expect.objectContaining({ page: 2, parent: 'id 8' }));
+  });
+
+  test('redacts a token of each parent, however it is sent', async () => {
+    server.answer = ({ search }, response) => void response.writeHead(422).end(search);
+    const values = [{ id: 7, access_token: 'page-token-4711' }];
+    const parameters = [{ name: 'access_token', value: '{{ parent.access_token }}' }];
+    for (const sent of [{ parameters }, { path: '/x?access_token={{ parent.access_token }}' }]) {
+      forgetSecrets();
+      const problem = await failure({ for_each: { values }, path: '/{{ parent.id }}', ...sent });
+      expect(problem.seen).toBe('status 422: ?access_token=[redacted]');
+      expect(problem.message).toMatch(/\(parent: (?:id 7, )?access_token \[redacted\]\)$/);
+    }
+    const twice = await failure({ for_each: { values: [...values, ...values] }, parameters });
+    expect(twice).toMatchObject({ code: 'REST_PARENT_TWICE', seen: 'access_token [redacted]' });
   });
 
   test('reports the error of the first parent that fails, and leaves no request open', async () => {
