@@ -96,13 +96,13 @@ export class RowWriter {
    * meaningless (SQLite derives them from values).
    */
   #refuseOtherTypes(): void {
-    const { columns, come } = this.#given;
+    const { columns, come, cursor } = this.#given;
     for (const { name, type, at } of this.#key) {
       const other = come[at]!.type;
       if (type !== other && !(type === 'decimal' && other === 'integer')) throw otherType(name, { type, other });
     }
-    const version = this.#version;
-    const known = columns.find(({ name, seen }) => name === version?.name && seen);
+    const known = columns.find(({ name, seen }) => name === cursor && seen);
+    const version = come.find(({ name }) => name === cursor);
     if (version === undefined || known === undefined || known.type === version.type) return;
     throw otherType(version.name, { type: known.type, other: version.type });
   }

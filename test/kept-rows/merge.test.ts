@@ -135,6 +135,9 @@ it('a merge ignores the column types of a run without rows, even those of its ke
     const run = rig.run([[2, 'b', '2026-06-15T00:00:00']], { columns: typed(id, at), cursor: 'at' });
     await expect(run).rejects.toMatchObject({ code: 'SET_COLUMN_TYPE' });
   }
+  // Text has no order, so the newer row would lose against the row with an ordered cursor.
+  const found = { columns: typed('integer', 'text'), cursor: 'at', absentColumns: [] };
+  await expect(rig.run([[1, 'b', 'later']], found)).rejects.toMatchObject({ code: 'SET_COLUMN_TYPE', seen: 'text' });
 });
 
 it('a merge keeps its rows if a run without rows has only columns that the records get from elsewhere', async () => {
