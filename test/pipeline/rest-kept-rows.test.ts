@@ -158,6 +158,26 @@ describe('a key whose values have other types than in earlier runs', () => {
     ]);
   });
 
+  it('keeps an empty object in a column that also has objects with keys', async () => {
+    for (const [first, kept] of [
+      [5, '5'],
+      [true, 'true'],
+      [null, '-'],
+    ] as const) {
+      const orders = job(merge);
+      await orders.run([item(1, { a: first })]);
+      await orders.run([item(2, { a: { x: 1 } })]);
+      await orders.run([item(3, { a: {} })]);
+      expect((await orders.run([item(4, { a: {} }), item(5, { a: null })]))!.slice(1)).toEqual([
+        `1|2026-01-01T00:00:01Z|${kept}|-`,
+        '2|2026-01-01T00:00:02Z|-|1',
+        '3|2026-01-01T00:00:03Z|{}|-',
+        '4|2026-01-01T00:00:04Z|{}|-',
+        '5|2026-01-01T00:00:05Z|-|-',
+      ]);
+    }
+  });
+
   it('is an error if the kept values would have to change, which names the line that avoids it', async () => {
     const tags = [item(1, { tags: 'new' }), item(2, { tags: ['new', 'old'] })] as const;
     const orders = job(merge);

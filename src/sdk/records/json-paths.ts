@@ -103,14 +103,15 @@ export class JsonPaths {
   /**
    * The columns found in the data, in order of first appearance. A path isn't a column if its values are objects and
    * otherwise only null or `{}`; in that case, its child paths are columns. The kept columns come first, as if they
-   * had been found in an earlier record.
+   * had been found in an earlier record, and remain columns.
    */
   columns(kept: readonly KeptColumn[] = []): Column[] {
     const seen = new Map(kept.map(({ name, type, seen: hasValue }) => [name, hasValue ? kindIn[type] : kind.null]));
+    const former = new Set(seen.keys());
     const parents = new Set(kept.flatMap(prefixes));
     for (const node of this.#met) {
-      const hasChildren = node.children.length > 0 || parents.has(node.path);
-      const isParent = hasChildren && (node.seen & (scalars | kind.container)) === 0;
+      const mayBeParent = !former.has(node.path) && (node.children.length > 0 || parents.has(node.path));
+      const isParent = mayBeParent && (node.seen & (scalars | kind.container)) === 0;
       if (node.seen !== 0 && !isParent) seen.set(node.path, (seen.get(node.path) ?? 0) | node.seen);
     }
     return [...seen].map(([name, kinds]) => ({ name, type: typeOf(kinds) }));
