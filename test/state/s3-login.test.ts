@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { forgetSecrets, redact } from '../../src/lib/redact.ts';
@@ -7,6 +9,7 @@ import { S3Client } from '../../src/state/blobs/s3-client.ts';
 import { S3Login } from '../../src/state/blobs/s3-login.ts';
 import type { PayloadsBucket } from '../../src/state/engine/state-database.ts';
 import { folderWith } from '../config/fixtures.ts';
+import { until } from '../journey/process.ts';
 import { type Asked, Double, type Reply } from '../secrets/double.ts';
 
 const minuteMs = 60_000;
@@ -48,14 +51,15 @@ class Cloud {
   #login({ body }: Asked): Reply {
     if (this.isRefusing || !body.includes('WebIdentityToken=cluster-token')) return { status: 403, body: '<Error/>' };
     const until = new Date(this.now + this.validMs).toISOString();
-    const fields = `<SecretAccessKey>role-secret</SecretAccessKey><SessionToken>role-session</SessionToken>`;
-    const id = `<AccessKeyId>ASIA${++this.sessions}</AccessKeyId>`;
+    const n = ++this.sessions;
+    const fields = `<SecretAccessKey>role-secret${n}</SecretAccessKey><SessionToken>role-session${n}</SessionToken>`;
+    const id = `<AccessKeyId>ASIA${n}</AccessKeyId>`;
     return { body: `<Credentials>${id}${fields}<Expiration>${until}</Expiration></Credentials>` };
   }
 
   #store({ headers }: Asked): Reply {
     const id = /Credential=ASIA(\d+)/.exec(headers.authorization ?? '')?.[1];
-    const isKnown = headers['x-amz-security-token'] === 'role-session' && Number(id) >= this.firstValid;
+    const isKnown = headers['x-amz-security-token'] === `role-session${id}` && Number(id) >= this.firstValid;
     return isKnown ? { body: '' } : { status: 400, body: '<Error><Code>ExpiredToken</Code></Error>' };
   }
 }
@@ -85,7 +89,7 @@ describe('a bucket without a key in the config', () => {
     const cloud = await Cloud.start();
     await put(cloud.bucket);
     expect(cloud.server.to(/rows\/a/)).toHaveLength(1);
-    expect(redact('cluster-token role-secret role-session')).toBe('[redacted] [redacted] [redacted]');
+    expect(redact('cluster-token role-secret1 role-session1')).toBe('[redacted] [redacted] [redacted]');
   });
 
   it('is used with new credentials if the server says that the former ones have expired', async () => {
@@ -109,8 +113,10 @@ describe('a bucket without a key in the config', () => {
     const idAt = async (minutes: number) => (await login.get(cloud.now + minutes * minuteMs)).accessKeyId;
     expect(await Promise.all([idAt(0), idAt(0), idAt(54)])).toEqual(['ASIA1', 'ASIA1', 'ASIA1']);
     cloud.validMs = 120 * minuteMs;
-    expect(await Promise.all([idAt(56), idAt(56)])).toEqual(['ASIA2', 'ASIA2']);
+    await Promise.all([idAt(56), idAt(56)]);
+    await until('the new credentials', async () => (await idAt(56)) === 'ASIA2');
     expect(await idAt(100)).toBe('ASIA2');
+    expect(cloud.sessions).toBe(2);
   });
 
   it('is used with the former credentials until they expire if there are no new ones', async () => {
@@ -119,9 +125,18 @@ describe('a bucket without a key in the config', () => {
     const idAt = async (minutes: number) => (await login.get(cloud.now + minutes * minuteMs)).accessKeyId;
     expect(await idAt(0)).toBe('ASIA1');
     cloud.isRefusing = true;
-    expect([await idAt(56), await idAt(56.1), await idAt(59)]).toEqual(['ASIA1', 'ASIA1', 'ASIA1']);
-    // Not one request per request to the bucket.
-    expect(cloud.server.to(/^\/$/)).toHaveLength(3);
+    for (const [minutes, requests] of [
+      [56, 2],
+      [56.1, 2],
+      [59, 3],
+      [59.9, 4],
+    ] as const) {
+      expect(await idAt(minutes)).toBe('ASIA1');
+      // Not one request per request to the bucket.
+      await until('the renewal', async () => cloud.server.to(/^\/$/).length === requests);
+    }
+    // Less than the usual pause after the last attempt.
+    await expect(idAt(60.1)).rejects.toMatchObject({ code: 'PAYLOADS_REFUSED' });
     await expect(idAt(61)).rejects.toMatchObject({
       code: 'PAYLOADS_REFUSED',
       next: expect.stringContaining('AWS_ROLE_ARN'),
@@ -129,6 +144,33 @@ describe('a bucket without a key in the config', () => {
     cloud.isRefusing = false;
     cloud.validMs = 120 * minuteMs;
     expect(await idAt(61)).toBe('ASIA2');
+  });
+
+  it("isn't delayed by a token service that doesn't answer while the former credentials are valid", async () => {
+    const cloud = await Cloud.start();
+    const login = await loginTo(cloud.bucket);
+    await login.get(cloud.now);
+    let attempts = 0;
+    const silent = createServer((socket) => {
+      attempts++;
+      socket.on('error', () => undefined);
+    }).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    vi.stubEnv('AWS_ENDPOINT_URL_STS', `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    expect(await login.get(cloud.now + 56 * minuteMs)).toMatchObject({ accessKeyId: 'ASIA1' });
+    await until('the renewal', () => attempts > 0);
+    expect(await login.get(cloud.now + 57 * minuteMs)).toMatchObject({ accessKeyId: 'ASIA1' });
+    // After three attempts, the renewal would have failed.
+    expect(attempts).toBeLessThan(3);
+  });
+
+  it('asks for no credentials once it is closed', async () => {
+    const cloud = await Cloud.start();
+    const client = new S3Client(cloud.bucket);
+    await client.close();
+    await expect(client.has('a')).rejects.toMatchObject({ code: 'PAYLOADS_UNREACHABLE', family: 'try_later' });
+    expect(cloud.server.asked).toEqual([]);
   });
 
   it('is reported with what is missing if this machine has no credentials', async () => {

@@ -2,7 +2,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { AwsLogin } from '../../secrets/aws-login.ts';
 import { SecretsClient } from '../../secrets/secrets-client.ts';
 import type { PayloadsBucket } from '../engine/state-database.ts';
-import { missingLogin } from './s3-problems.ts';
+import { lostConnection, missingLogin } from './s3-problems.ts';
 
 /** Temporary credentials are renewed this long before they expire, because AWS provides the next ones before that. */
 const renewalMs = 5 * 60_000;
@@ -18,29 +18,33 @@ const expiredCodes = new Set(['ExpiredToken', 'ExpiredTokenException', 'InvalidT
  */
 export class S3Login {
   readonly #bucket: PayloadsBucket;
-  #client: SecretsClient | undefined;
+  readonly #client = new SecretsClient({ clock: systemClock });
   #current: AwsLogin | undefined;
   #renewal: Promise<AwsLogin> | undefined;
   #renewAt = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
 
   constructor(bucket: PayloadsBucket) {
     this.#bucket = bucket;
   }
 
-  /** Returns credentials for a request at `now`. Throws `PAYLOADS_UNREACHABLE` or `PAYLOADS_REFUSED`. */
+  /**
+   * Returns credentials for a request at `now`. Waits for new ones only if there are none or they have expired. Throws
+   * `PAYLOADS_UNREACHABLE` or `PAYLOADS_REFUSED`.
+   */
   async get(now: number): Promise<AwsLogin> {
     const { key } = this.#bucket;
     if (key !== undefined) return key;
-    if (this.#current !== undefined && now < this.#renewAt) return this.#current;
-    try {
-      this.#renewal ??= this.#renew(now);
-      return await this.#renewal;
-    } catch (error) {
-      const { expiresAt = Number.NEGATIVE_INFINITY } = this.#current ?? {};
-      if (now >= expiresAt) throw missingLogin(this.#bucket, error);
-      this.#renewAt = now + retryMs;
-      return this.#current!;
-    }
+    const current = this.#current;
+    if (current !== undefined && now < this.#renewAt) return current;
+    this.#renewal ??= this.#renew(now);
+    const renewed = this.#renewal.catch((error: unknown) => {
+      throw this.#isClosed ? lostConnection(this.#bucket, error) : missingLogin(this.#bucket, error);
+    });
+    const isExpired = now >= (current?.expiresAt ?? Number.NEGATIVE_INFINITY);
+    if (current === undefined || isExpired) return renewed;
+    void renewed.catch(() => undefined);
+    return current;
   }
 
   /** Returns whether other credentials can be expected after the server refused these with this error code. */
@@ -50,21 +54,24 @@ export class S3Login {
     return true;
   }
 
+  /** Ends the requests for credentials. From then on, they fail at once. */
   async close(): Promise<void> {
-    await this.#client?.close();
+    this.#isClosed = true;
+    await this.#client.close();
   }
 
   async #renew(now: number): Promise<AwsLogin> {
     try {
       const { awsLogin } = await import('../../secrets/aws-login.ts');
-      this.#client ??= new SecretsClient({ clock: systemClock });
       const context = { env: process.env, cwd: process.cwd(), clock: systemClock, client: this.#client };
       const login = await awsLogin(context);
-      this.#renewAt = (login.expiresAt ?? Number.POSITIVE_INFINITY) - renewalMs;
       // The machine may not have its next credentials yet.
-      if (this.#renewAt <= now) this.#renewAt = now + retryMs;
+      this.#renewAt = Math.max(now + retryMs, (login.expiresAt ?? Number.POSITIVE_INFINITY) - renewalMs);
       this.#current = login;
       return login;
+    } catch (error) {
+      this.#renewAt = Math.min(now + retryMs, this.#current?.expiresAt ?? now);
+      throw error;
     } finally {
       this.#renewal = undefined;
     }
