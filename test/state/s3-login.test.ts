@@ -173,6 +173,15 @@ describe('a bucket without a key in the config', () => {
     expect(cloud.server.asked).toEqual([]);
   });
 
+  it('is reported with the reason if the address of its credentials is invalid', async () => {
+    vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', 'nowhere');
+    const bucket = { bucket: 'rows', prefix: '', endpoint: 'http://127.0.0.1:1', region: 'r', isPathStyle: true };
+    await expect(put(bucket)).rejects.toMatchObject({
+      code: 'PAYLOADS_REFUSED',
+      next: expect.not.stringContaining('undefined'),
+    });
+  });
+
   it('is reported with what is missing if this machine has no credentials', async () => {
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
     const bucket = { bucket: 'rows', prefix: '', endpoint: 'http://127.0.0.1:1', region: 'r', isPathStyle: true };

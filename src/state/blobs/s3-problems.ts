@@ -62,7 +62,9 @@ export function missingLogin(bucket: PayloadsBucket, error: unknown): Problem {
     message: `Cannot get credentials for the bucket that contains the payloads: ${message}`,
     seen: [seen, `(${placeOf(bucket)})`].filter(Boolean).join(' '),
     allowed,
-    next: isPassing ? next : `${next}, or set s3.access_key_id and s3.secret_access_key in the config`,
+    next: isPassing
+      ? next
+      : [next, 'set s3.access_key_id and s3.secret_access_key in the config'].filter(Boolean).join(', or '),
     cause: error,
   });
 }
