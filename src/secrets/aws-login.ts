@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { registerSecret } from '../lib/redact.ts';
+import { registerSecret, retireSecret } from '../lib/redact.ts';
 import { withoutSlash } from '../lib/without-slash.ts';
 import { exactFields } from './exact-fields.ts';
 import { secretProblem } from './problems.ts';
@@ -13,6 +13,8 @@ export interface AwsLogin {
   readonly sessionToken?: string;
   /** When temporary credentials expire, in epoch milliseconds. Undefined if they don't, or if that isn't known. */
   readonly expiresAt?: number;
+  /** The token with which they were obtained, such as a web identity. */
+  readonly proof?: string;
 }
 
 const title = 'AWS';
@@ -59,7 +61,7 @@ async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
   const tag = (name: string): string | undefined => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1];
   const [id, key, session] = [tag('AccessKeyId'), tag('SecretAccessKey'), tag('SessionToken')];
   if (status === 200 && id && key && session) {
-    const login = { accessKeyId: id, secretAccessKey: key, sessionToken: session };
+    const login = { accessKeyId: id, secretAccessKey: key, sessionToken: session, proof: token };
     return registered({ ...login, ...expiryOf(tag('Expiration')) });
   }
   const seen = [`status ${status}`, tag('Code')].filter(Boolean).join(': ');
@@ -76,7 +78,8 @@ async function containerRole(url: string, { env, client }: SecretContext): Promi
   if (token) registerSecret(token);
   const headers: Record<string, string> = token ? { authorization: token } : {};
   const { status, text } = await client.call({ title, method: 'GET', url, headers });
-  return credentialsIn(text, `status ${status} from the container's credentials endpoint`);
+  const login = credentialsIn(text, `status ${status} from the container's credentials endpoint`);
+  return token ? { ...login, proof: token } : login;
 }
 
 /**
@@ -100,7 +103,8 @@ async function machineRole({ env, client }: SecretContext): Promise<AwsLogin> {
   const headers = { 'x-aws-ec2-metadata-token': session };
   const roles = 'meta-data/iam/security-credentials/';
   const [role = ''] = (await ask({ method: 'GET', path: roles, headers })).split('\n');
-  return credentialsIn(await ask({ method: 'GET', path: `${roles}${role.trim()}`, headers }), `role ${role}`);
+  const text = await ask({ method: 'GET', path: `${roles}${role.trim()}`, headers });
+  return { ...credentialsIn(text, `role ${role}`), proof: session };
 }
 
 function credentialsIn(text: string, seen: string): AwsLogin {
@@ -115,9 +119,18 @@ function expiryOf(written: unknown): Pick<AwsLogin, 'expiresAt'> {
 }
 
 function registered(login: AwsLogin): AwsLogin {
-  registerSecret(login.secretAccessKey);
-  if (login.sessionToken !== undefined) registerSecret(login.sessionToken);
+  for (const secret of secretsOf(login)) registerSecret(secret);
   return login;
+}
+
+/** Removes the secrets of credentials that are no longer used, except those that the `used` ones contain too. */
+export function retireLogin(login: AwsLogin, used: readonly AwsLogin[]): void {
+  const kept = new Set(used.flatMap(secretsOf));
+  for (const secret of secretsOf(login)) if (!kept.has(secret)) retireSecret(secret);
+}
+
+function secretsOf({ secretAccessKey, sessionToken, proof }: AwsLogin): string[] {
+  return [secretAccessKey, sessionToken, proof].filter((secret) => secret !== undefined);
 }
 
 async function fileText(file: string): Promise<string> {

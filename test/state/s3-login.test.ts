@@ -92,6 +92,15 @@ describe('a bucket without a key in the config', () => {
     expect(redact('cluster-token role-secret1 role-session1')).toBe('[redacted] [redacted] [redacted]');
   });
 
+  it("isn't kept secret for good: only its last credentials are", async () => {
+    const cloud = await Cloud.start();
+    const login = await loginTo(cloud.bucket);
+    for (let n = 1; n <= 6; n++) login.forget(await login.get(cloud.now), 'ExpiredToken');
+    expect(cloud.sessions).toBe(6);
+    expect(redact('role-secret1 role-session2')).toBe('role-secret1 role-session2');
+    expect(redact('cluster-token role-secret6 role-session5')).toBe('[redacted] [redacted] [redacted]');
+  });
+
   it('is used with new credentials if the server says that the former ones have expired', async () => {
     const cloud = await Cloud.start();
     cloud.firstValid = 2;

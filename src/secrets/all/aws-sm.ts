@@ -29,7 +29,11 @@ export default defineSecretProvider({
   about: 'the current version of a secret, by name or ARN; `NAME#FIELD` is a field of a JSON value',
   options,
   open(given, context) {
-    const login = new Grant(async () => (await import('../aws-login.ts')).awsLogin(context));
+    const login = new Grant(async () => {
+      // The token may be another one although the credentials are the same.
+      const { proof: _, ...credentials } = await (await import('../aws-login.ts')).awsLogin(context);
+      return credentials;
+    });
     return (name) => read(name, { given, context, login });
   },
 });

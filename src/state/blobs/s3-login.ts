@@ -8,6 +8,8 @@ import { lostConnection, missingLogin } from './s3-problems.ts';
 const renewalMs = 5 * 60_000;
 /** While they can't be renewed, they're used until they expire, and another attempt begins this long after the last. */
 const retryMs = 30_000;
+/** Requests in progress may use former credentials. Those before them are no longer treated as secrets. */
+const maxShown = 3;
 
 /** The error codes for credentials that were valid once. */
 const expiredCodes = new Set(['ExpiredToken', 'ExpiredTokenException', 'InvalidToken', 'TokenRefreshRequired']);
@@ -22,6 +24,8 @@ export class S3Login {
   #current: AwsLogin | undefined;
   #renewal: Promise<AwsLogin> | undefined;
   #renewAt = Number.NEGATIVE_INFINITY;
+  /** The last credentials, oldest first. */
+  readonly #shown: AwsLogin[] = [];
   #isClosed = false;
 
   constructor(bucket: PayloadsBucket) {
@@ -62,12 +66,14 @@ export class S3Login {
 
   async #renew(now: number): Promise<AwsLogin> {
     try {
-      const { awsLogin } = await import('../../secrets/aws-login.ts');
+      const { awsLogin, retireLogin } = await import('../../secrets/aws-login.ts');
       const context = { env: process.env, cwd: process.cwd(), clock: systemClock, client: this.#client };
       const login = await awsLogin(context);
       // The machine may not have its next credentials yet.
       this.#renewAt = Math.max(now + retryMs, (login.expiresAt ?? Number.POSITIVE_INFINITY) - renewalMs);
       this.#current = login;
+      this.#shown.push(login);
+      if (this.#shown.length > maxShown) retireLogin(this.#shown.shift()!, this.#shown);
       return login;
     } catch (error) {
       this.#renewAt = Math.min(now + retryMs, this.#current?.expiresAt ?? now);
