@@ -36,7 +36,7 @@ export class GoodPayloads extends Repository {
    * targets, returns the payload with the newest rows.
    */
   async ofJob(job: string): Promise<JobPayload | undefined> {
-    const dated = (await newestOfJobs(this.context, [job])).map(async (row) => {
+    const dated = (await newestOfJobs(this.context, [job], ['owed', 'delivered'])).map(async (row) => {
       const receipt = await new Receipts(this.context).find(keyOf(row));
       const isShown = receipt?.certain === 1 && receipt.sha256 === row.sha256 && receipt.format === row.format;
       return { row, asOf: Math.max(row.as_of, isShown ? receipt.as_of : 0) };

@@ -160,9 +160,12 @@ export class PayloadFiles extends Repository {
   }
 }
 
-/** Returns the files of the payloads whose rows other jobs read. */
+/**
+ * Returns the files of the delivered payloads whose rows other jobs read, or would read if the service rejected the
+ * payloads that are owed.
+ */
 async function readPaths(context: StoreContext): Promise<Set<string>> {
-  const rows = await newestOfJobs(context, [...(context.readJobs ?? [])]);
+  const rows = await newestOfJobs(context, [...(context.readJobs ?? [])], ['delivered']);
   return new Set(rows.map(({ path }) => path));
 }
 

@@ -147,6 +147,19 @@ describe("a job's last rows", () => {
     expect(await store.payloads.forget(1_000_000)).toMatchObject({ payloads: 1 });
     expect(files()).toBe(0);
   });
+
+  it('are also kept while newer rows are owed, because the service may reject those', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    store.keepRowsOf(['accounts']);
+    await deliver(store, (await owe(store, 'id\n1\n', { asOf: clock.now() })).id);
+    clock.advance(400 * 24 * hour);
+    const { id } = await owe(store, 'id\n2\n', { asOf: clock.now() });
+    expect(await store.payloads.forget(1_000_000)).toEqual({ payloads: 0, bytes: 0 });
+    await recover(store);
+    await store.outbox.markDead(id, { code: 'X_Y', message: 'refused' });
+    expect((await textOf(await read(store))).rows).toEqual([['1']]);
+  });
 });
 
 describeWithServer({ servers: 'PostgreSQL' }, "a job's last rows in a fleet", (server) => {
