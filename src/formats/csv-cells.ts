@@ -71,6 +71,11 @@ export function isFormula(text: string): boolean {
   return formulaStart.test(text) && !(text.length <= maxNumberBytes && plainNumber.test(text));
 }
 
+/** The text before {@link formulasEscaped}. A text that had such an apostrophe before loses it. */
+export function formulaUnescaped(text: string): string {
+  return text.startsWith("'") && isFormula(text.slice(1)) ? text.slice(1) : text;
+}
+
 /**
  * Wraps a cell writer: puts an apostrophe before each cell that a spreadsheet would treat as a formula. Signed numbers
  * aren't formulas.

@@ -63,6 +63,8 @@ export interface Format<O extends OptionSet = OptionSet> {
   readonly isForDatasources: boolean;
   /** The record reader's options for reading a document in this format back as the original table. */
   readBack(options: OptionValues<O>): ReadBack;
+  /** Returns the function that turns a text of a document that was read back into the original text, if they differ. */
+  original?(options: OptionValues<O>): ((text: string) => string) | undefined;
   /**
    * Compiles an encoder for these columns. Throws a Problem (family `config`, code `FORMAT_COLUMN_NAME`) if two column
    * names become equal in this format.

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { batchText } from '../sdk/batch.ts';
+import { type Batch, batchOf, batchText } from '../sdk/batch.ts';
 import type { Extraction } from '../sdk/connector.ts';
 import { withDefaults } from '../sdk/option.ts';
 import { type RecordOptions, recordOptions } from '../sdk/records/options.ts';
@@ -24,23 +24,30 @@ export class PayloadTable {
   /** Column names. A JSON or XML document without rows has no column names. */
   readonly columns: readonly string[];
   readonly #reader: RecordReader;
+  readonly #original: ((text: string) => string) | undefined;
 
-  private constructor(reader: RecordReader) {
+  private constructor(reader: RecordReader, original: ((text: string) => string) | undefined) {
     this.#reader = reader;
-    this.columns = reader.extraction().columns.map(({ name }) => name);
+    this.#original = original;
+    this.columns = this.extraction().columns.map(({ name }) => name);
   }
 
   /** Throws a Problem if the document can't be read as a table, or the system's error if the file is missing. */
   static async open({ path, format, options }: PayloadFile): Promise<PayloadTable> {
     await stat(path);
-    const reader = await recordReader(settingsFor(format, options));
+    const { original, settings } = settingsFor(format, options);
+    const reader = await recordReader(settings);
     await reader.survey({ name: basename(path), file: path, open: () => createReadStream(path) });
-    return new PayloadTable(reader);
+    return new PayloadTable(reader, original);
   }
 
   /** The columns with the types that the format can show, and the rows in batches. */
   extraction(): Pick<Extraction, 'columns' | 'batches'> {
-    return this.#reader.extraction();
+    const { columns, batches } = this.#reader.extraction();
+    const original = this.#original;
+    if (original === undefined) return { columns, batches };
+    const named = columns.map((column) => ({ ...column, name: original(column.name) }));
+    return { columns: named, batches: originals(batches, named, original) };
   }
 
   async *rows(): AsyncGenerator<Row> {
@@ -48,8 +55,25 @@ export class PayloadTable {
   }
 }
 
-function settingsFor(id: string, given: PayloadFile['options']): RecordOptions {
-  const { options, readBack } = formatById(id);
-  const { format, ...own } = readBack(withDefaults(options, given));
-  return { ...withDefaults(recordOptions, { ...own, flatten: 0 }), format, noRecords: 'empty' };
+async function* originals(
+  batches: Extraction['batches'],
+  columns: Extraction['columns'],
+  original: (text: string) => string,
+): AsyncGenerator<Batch> {
+  for await (const batch of batches) {
+    const rows = batchText(batch).map((row) => row.map((cell) => (cell === null ? null : original(cell))));
+    yield batchOf(columns, rows);
+  }
+}
+
+function settingsFor(id: string, given: PayloadFile['options']) {
+  const { options, readBack, original } = formatById(id);
+  const known = withDefaults(options, given);
+  const { format, ...own } = readBack(known);
+  const settings: RecordOptions = {
+    ...withDefaults(recordOptions, { ...own, flatten: 0 }),
+    format,
+    noRecords: 'empty',
+  };
+  return { settings, original: original?.(known) };
 }

@@ -3,7 +3,7 @@ import type { Column, ColumnType } from '../../sdk/column.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import { type CellWriter, plain } from '../cell-writer.ts';
 import { constant } from '../constant.ts';
-import { csvCells, formulasEscaped, isFormula, separators } from '../csv-cells.ts';
+import { csvCells, formulasEscaped, formulaUnescaped, isFormula, separators } from '../csv-cells.ts';
 import { defineFormat } from '../format.ts';
 import { writtenNames } from '../names.ts';
 import { type Framing, RowEncoder } from '../row-encoder.ts';
@@ -67,6 +67,7 @@ export default defineFormat({
   options,
   isForDatasources: true,
   readBack: ({ delimiter, header, null_text }) => ({ format: 'csv', delimiter, header, null_text }),
+  original: ({ formulas }) => (formulas === 'escape' ? formulaUnescaped : undefined),
   encoder: (columns, given) => new RowEncoder(framing(columns, given)),
 });
 

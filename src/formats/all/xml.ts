@@ -30,7 +30,8 @@ export default defineFormat({
   fileEnding: '.xml',
   options,
   isForDatasources: true,
-  readBack: ({ row }) => ({ format: 'xml', records: row }),
+  // A path, because both elements may have the same name.
+  readBack: ({ root, row }) => ({ format: 'xml', records: `${root}.${row}` }),
   encoder: (columns, given) => new RowEncoder(framing(columns, given)),
 });
 
