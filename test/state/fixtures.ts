@@ -52,12 +52,15 @@ export async function cleanUp(): Promise<void> {
 }
 
 /** A payload on disk, in the folder of its run. */
-export function spool(store: Store, options: { run: string; text: string; asOf: number }): Payload {
+export function spool(
+  store: Store,
+  options: { run: string; text: string; asOf: number; rows?: number | undefined },
+): Payload {
   const bytes = Buffer.from(options.text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const path = join(store.payloads.folderOf(options.run), `${sha256}.csv`);
   writeFileSync(path, bytes, { mode: 0o600 });
-  return { sha256, path, bytes: bytes.length, rows: 1, format: 'csv', asOf: options.asOf };
+  return { sha256, path, bytes: bytes.length, rows: options.rows ?? 1, format: 'csv', asOf: options.asOf };
 }
 
 /** Overwrites a payload's file, so that the payload can't be restored. */
@@ -87,11 +90,19 @@ export const place = { name: 'main', url: 'http://127.0.0.1:1/api/1.0' };
 /** A run from its start until it owes `text` to an instance. */
 export async function oweText(
   store: Store,
-  options: { instance: string; text: string; asOf: number; always?: boolean; job?: string; clientId?: string },
+  options: {
+    instance: string;
+    text: string;
+    asOf: number;
+    always?: boolean;
+    job?: string;
+    clientId?: string;
+    rows?: number;
+  },
 ) {
   const job = options.job ?? `job-${options.instance}`;
   const run = await store.runs.begin({ job, origin: 'schedule' });
-  const payload = spool(store, { run, text: options.text, asOf: options.asOf });
+  const payload = spool(store, { run, text: options.text, asOf: options.asOf, rows: options.rows });
   const owed = await store.outbox.enqueue({
     run,
     job,

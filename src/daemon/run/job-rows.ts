@@ -6,6 +6,8 @@ import { countOf } from '../../lib/count-text.ts';
 import { Problem } from '../../lib/problem.ts';
 import { durationText, instantText } from '../../lib/time-text.ts';
 import type { JobRowsReader } from '../../pipeline/job-rows-reader.ts';
+import type { Batch } from '../../sdk/batch.ts';
+import type { JobRows } from '../../sdk/job-rows.ts';
 import type { GoodPayload, JobPayload } from '../../state/outbox/good-payloads.ts';
 import type { Store } from '../../state/store.ts';
 import { payloadFileOf } from './payload-file.ts';
@@ -28,9 +30,20 @@ export function jobRowsFrom(store: JobRowsStore | undefined): JobRowsReader {
       const path = join(folder, `rows-of-job-${last.row.id}`);
       if (!(await linkOrCopy(last.row.path, path))) continue;
       const table = await PayloadTable.open({ ...payloadFileOf(last.row), path });
-      return { ...table.extraction(), asOf: last.asOf };
+      const { columns, batches } = table.extraction();
+      return { columns, batches: allOf(batches, last.row), asOf: last.asOf };
     }
   };
+}
+
+/** Throws at the end if these aren't all rows of the payload, because a part of them must not count as the whole. */
+async function* allOf(batches: JobRows['batches'], row: GoodPayload): AsyncGenerator<Batch> {
+  let rows = 0;
+  for await (const batch of batches) {
+    rows += batch.length;
+    yield batch;
+  }
+  if (rows !== row.row_count) throw unreadRows(row, rows);
 }
 
 /**
@@ -85,5 +98,16 @@ function lostRows({ job, path }: GoodPayload, state: 'missing' | 'damaged'): Pro
     seen: path,
     // A missing file is created again even if the rows are unchanged.
     next: state === 'missing' ? `sluice sync ${job}` : `set always: true in job ${job} for one run: sluice sync ${job}`,
+  });
+}
+
+function unreadRows({ job, row_count }: GoodPayload, read: number): Problem {
+  return new Problem({
+    code: 'JOB_ROWS_LOST',
+    family: 'job',
+    message: `The last rows of job ${job} cannot be read from its payload`,
+    seen: countOf(read, 'row'),
+    allowed: countOf(row_count, 'row'),
+    next: `use another format in job ${job}`,
   });
 }

@@ -24,7 +24,8 @@ const hour = 3_600_000;
 const key = { url: place.url, instance: 'i' };
 
 async function owe(store: Store, text: string, { instance = 'i', asOf = noon } = {}) {
-  const { owed, payload } = await oweText(store, { job: 'accounts', instance, text, asOf });
+  const rows = text.split('\n').length - 2;
+  const { owed, payload } = await oweText(store, { job: 'accounts', instance, text, asOf, rows });
   if (owed.state !== 'owed') throw new Error(owed.state);
   return { id: owed.id, path: payload.path };
 }
@@ -159,6 +160,19 @@ describe("a job's last rows", () => {
     await recover(store);
     await store.outbox.markDead(id, { code: 'X_Y', message: 'refused' });
     expect((await textOf(await read(store))).rows).toEqual([['1']]);
+  });
+
+  it('are never a part of them: a payload that reads as fewer rows is an error', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const run = await store.runs.begin({ job: 'accounts', origin: 'schedule' });
+    // Readers take such a first line for the declaration of a delimiter.
+    const payload = { ...spool(store, { run, text: 'sep=;\n1\n', asOf: noon }), rows: 2 };
+    const to = { destination: place, instance: 'i', mediaType: 'x', always: false };
+    const formatOptions = withDefaults(csv.options, { header: false });
+    await store.outbox.enqueue({ run, job: 'accounts', ...to, payload, formatOptions });
+    await expect(textOf(await read(store))).rejects.toMatchObject({
+      ...{ code: 'JOB_ROWS_LOST', seen: '1 row', allowed: '2 rows' },
+    });
   });
 });
 
