@@ -60,6 +60,21 @@ export function joinLayouts(a: readonly KeptColumn[], b: readonly KeptColumn[]):
   });
 }
 
+/**
+ * Throws if the kept rows and ranges that were read separately have different types in one of these columns, by which
+ * rows are identified or ordered: the same value would be stored differently, so rows would be doubled.
+ */
+export function refuseOtherTypes(
+  [a, b]: readonly [readonly KeptColumn[], readonly KeptColumn[]],
+  names: readonly (string | undefined)[],
+): void {
+  for (const { name, type, seen } of a) {
+    const other = b.find((column) => column.name === name && column.seen);
+    if (seen && other !== undefined && other.type !== type && names.includes(name))
+      throw otherType(name, { type, other: other.type });
+  }
+}
+
 function otherLayout(name: string, other: string): Problem {
   return new Problem({
     code: 'SET_MOVED',

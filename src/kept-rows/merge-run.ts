@@ -6,7 +6,14 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import { syncPath } from '../lib/sync-path.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column, KeptColumn } from '../sdk/column.ts';
-import { type ColumnLayout, joinColumns, joinLayouts, namedColumn, settleTypes } from './kept-columns.ts';
+import {
+  type ColumnLayout,
+  joinColumns,
+  joinLayouts,
+  namedColumn,
+  refuseOtherTypes,
+  settleTypes,
+} from './kept-columns.ts';
 import type { ColumnRange, Manifest, Segment, StagedRanges } from './manifest.ts';
 import { Merge } from './merge.ts';
 import { findNewest } from './newest-rows.ts';
@@ -109,7 +116,9 @@ export class MergeRun {
   begin(incoming: IncomingRows): void {
     const { rule, current, staged } = this.#options;
     this.#incoming = incoming;
-    this.#layout = joinColumns(joinLayouts(current?.columns ?? [], staged?.columns ?? []), incoming.columns);
+    const [now, apart] = [current?.columns ?? [], staged?.columns ?? []];
+    refuseOtherTypes([now, apart], [...rule.key, incoming.cursor]);
+    this.#layout = joinColumns(joinLayouts(now, apart), incoming.columns);
     const next = Math.max(current?.next ?? 0, staged?.next ?? 0);
     const { columns, from } = this.#layout;
     const { cursor } = incoming;

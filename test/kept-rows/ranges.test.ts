@@ -46,6 +46,28 @@ it('a reread range replaces the rows in it, except those that changed after the 
   expect(rig.manifest!.segments.length).toBeLessThan(17);
 });
 
+it('a reread range is rejected if its keys or cursors have another type than those of the kept rows', async () => {
+  const typed = (id: 'integer' | 'text', at: 'integer' | 'decimal') => ({
+    columns: [
+      { name: 'id', type: id },
+      { name: 'at', type: at },
+    ],
+    cursor: 'at',
+    absentColumns: [],
+  });
+  const rig = new Rig({ disposition: 'merge', key: ['id'] });
+  await rig.run([], { columns: [], absentColumns: [] });
+  const base = rig.manifest!;
+  // As texts and as integers, these are different keys, so the row would be there twice.
+  for (const one of [typed('integer', 'integer'), typed('text', 'decimal')]) {
+    rig.manifest = base;
+    const staged = await rig.stage([['5', '1']], one);
+    await rig.run([['5', '2']], typed('text', 'integer'));
+    const joined = rig.run([], { ...typed('text', 'integer'), staged });
+    await expect(joined).rejects.toMatchObject({ code: 'SET_COLUMN_TYPE' });
+  }
+});
+
 it('a reread range with new columns is rejected if the kept rows got other new columns in the meantime', async () => {
   const rig = new Rig({ disposition: 'merge', key: ['id'] });
   const id = { name: 'id', type: 'integer' } as const;
