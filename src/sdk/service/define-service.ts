@@ -114,8 +114,9 @@ async function extractStream(
     const pass: Pass = { rows: 0, isWhole: false };
     const batches = closing(table.batches, { pass, close: session.close });
     if (context.range !== undefined) {
-      const covers = coversOf(context.range, { stream, columns: table.columns, zone });
-      return { columns: table.columns, batches, ...cursorPart(stream), covers };
+      const { columns, absentColumns } = table;
+      const covers = coversOf(context.range, { stream, columns, zone });
+      return { columns, absentColumns, batches, ...cursorPart(stream), covers };
     }
     if (position === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;

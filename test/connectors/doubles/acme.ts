@@ -1,5 +1,6 @@
 import {
   defineService,
+  type KeptColumn,
   type PreviewLimits,
   type Range,
   type ServiceDescription,
@@ -13,6 +14,7 @@ export interface Given {
   readonly query?: Record<string, unknown>;
   readonly source?: Record<string, unknown>;
   readonly watermark?: string;
+  readonly keptColumns?: readonly KeptColumn[];
   readonly faults?: readonly Fault[];
   readonly service?: Partial<ServiceDescription>;
   readonly others?: Record<string, StreamData>;

@@ -8,6 +8,7 @@ import {
   type Connector,
   type ConnectorLog,
   type Extraction,
+  type KeptColumn,
   type PreviewLimits,
   type Range,
   type RunWarning,
@@ -26,6 +27,7 @@ export interface ServiceCase {
   /** Fields of the token response. */
   readonly kept?: Readonly<Record<string, string>>;
   readonly watermark?: string;
+  readonly keptColumns?: readonly KeptColumn[];
   readonly timezone?: string;
   readonly range?: Range;
   readonly preview?: PreviewLimits;
@@ -96,7 +98,7 @@ export async function checkServiceCase(given: ServiceCase): Promise<string> {
 
 async function setUp(given: ServiceCase) {
   const { service, source = {}, query, routes, kept, watermark, timezone, range, faults, guard, signal, log } = given;
-  const { preview } = given;
+  const { preview, keptColumns } = given;
   const vendor = await new Vendor({ routes, ...(faults && { faults }), ...(guard && { guard }) }).start();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-service-'));
   onTestFinished(async () => {
@@ -110,6 +112,7 @@ async function setUp(given: ServiceCase) {
     login,
     ...(log && { log }),
     ...(watermark === undefined ? {} : { watermark }),
+    ...(keptColumns === undefined ? {} : { keptColumns }),
     ...(timezone === undefined ? {} : { timezone }),
     ...(range === undefined ? {} : { range }),
     ...(preview === undefined ? {} : { preview }),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { caseOf, fail, run } from '../doubles/acme.ts';
+import { begin, caseOf, fail, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 /** Records by modification time. The vendor supports a start date but no end date. */
@@ -37,6 +37,17 @@ it("reads a range of days in the job's time zone even if the service has no end 
     cursor: 'changed',
     covers: { column: 'changed', from: '2026-01-31T23:00:00Z', to: '2026-02-02T23:00:00Z' },
   });
+});
+
+it('treats the columns of the kept rows as found in an earlier record, with and without a range', async () => {
+  const keptColumns = (['changed', 'id', 'note'] as const).map((name) => ({ name, type: 'text', seen: true }) as const);
+  const given = { routes, query: { incremental: true }, keptColumns };
+  for (const part of [{}, { range }]) {
+    const { extraction, leave } = await begin({ ...changes, columns: 'discovered' }, { ...given, ...part });
+    expect(extraction).toMatchObject({ columns: keptColumns.map(({ name, type }) => ({ name, type })) });
+    expect(extraction).toMatchObject({ absentColumns: ['note'], cursor: 'changed' });
+    await leave();
+  }
 });
 
 it("requests the range's days from a stream with dates, regardless of the query and the last run", async () => {
