@@ -224,7 +224,7 @@ export class FiringLoop {
     // An attempt has no firing of its own in the history, so record what the attempt waits for before its run is given
     // up.
     if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
-      await this.#scheduler.defer(firing, this.#runtime.store);
+      await this.#scheduler.deferEnded(firing);
     await this.#retries.ended(firing, job, outcome);
     this.#follow(firing, outcome);
     await ended.taken();

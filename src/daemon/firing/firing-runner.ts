@@ -56,7 +56,7 @@ export class FiringRunner {
     });
     const { state, problem } = ended?.outcome ?? {};
     // Recorded before the row is deleted, so that a crash in between repeats the firing.
-    if (state === 'failed' && isWaiting(firing, problem)) await scheduler.defer(firing, runtime.store);
+    if (state === 'failed' && isWaiting(firing, problem)) await scheduler.deferEnded(firing);
     return ended;
   }
 

@@ -301,6 +301,14 @@ export class Scheduler {
     this.#deferred.add(firing.job.name);
     await deferredFirings.add(rowOf(firing));
   }
+
+  /** Like {@link defer}, but for a run that another process may have handled meanwhile, so only under the lease. */
+  async deferEnded(firing: Firing): Promise<void> {
+    await this.#given.store.transaction(async (parts) => {
+      await this.assertPlanner(parts);
+      await this.defer(firing, parts);
+    });
+  }
 }
 
 function rowOf({ job, at, logicalAt }: Firing): DeferredFiringRow {

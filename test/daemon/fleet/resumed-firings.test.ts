@@ -193,3 +193,27 @@ it('a process that no longer plans leaves the retry of a run to the one that doe
   expect(source.asked).toBe(0);
   expect(faults).toEqual([]);
 });
+
+it('a process that no longer plans leaves a firing that waits for the state to the one that does', async () => {
+  const { store, plan, faults } = await openPlanner();
+  const row = { logical_at: null, attempt: null, next_firing: null, urgency: 0, config_sha256: 'c1' };
+  await store.fleetRuns.add({ job: 'orders', fired_at: 1, ...row });
+  const [taken] = await store.fleetRuns.take('c1', 1);
+  const { end } = await plan();
+  await store.leases.seize('daemon');
+  await store.deferredFirings.add({ job: 'orders', at: 2, logical_at: null });
+  const checks = vi.spyOn(store.leases, 'assertHeld');
+  const transactions = vi.spyOn(store, 'transaction');
+  const problem = new Problem({ code: 'STATE_UNREACHABLE', family: 'try_later', message: 'Cannot reach the state' });
+  const nothing = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
+  await store.fleetRuns.end(taken!, outcomeText({ ...nothing, state: 'failed', job: 'orders', problem }));
+  const waiting = async () => [...(await store.deferredFirings.earliest()).values()];
+  await until(
+    'the outcome to be handled',
+    async () => transactions.mock.calls.length + checks.mock.calls.length > 0 || (await waiting())[0] === 1,
+  );
+  await end();
+  expect(await waiting()).toEqual([2]);
+  expect((await store.fleetRuns.all()).map(({ id }) => id)).toEqual([taken!.id]);
+  expect(faults).toEqual([]);
+});
