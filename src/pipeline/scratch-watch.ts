@@ -52,7 +52,8 @@ function bytesOf(folder: string): number {
   }
 }
 
+/** The space that a file uses. A second name of a payload uses none while the payload exists. */
 function sizeOf(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true ? stat.size : 0;
+  return stat?.isFile() === true && stat.nlink === 1 ? stat.size : 0;
 }
