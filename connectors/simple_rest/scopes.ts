@@ -20,6 +20,8 @@ function* scopesOfWindow({ window, cursor }: RestQuery, scope: Scope): Generator
   for (const { from, to } of spans) {
     const until = isLocal && !to.isDay ? to.text('local') : to;
     since = isLocal ? since : from;
+    // Local times repeat when clocks are set back, so a period may end before it begins.
+    if (typeof until === 'string' && until <= String(since).replace(' ', 'T')) continue;
     yield { ...scope, window: { from: since, to: until }, since, until };
     since = until;
   }

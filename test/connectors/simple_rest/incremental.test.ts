@@ -304,6 +304,17 @@ describe('an incremental read', () => {
     expect(spans()).toEqual(['2026-01-01T00:00:00 2026-01-02T00:00:00', '2026-01-02T00:00:00 2026-01-02T12:00:00']);
   });
 
+  it('requests no period that ends before it begins, because clocks were set back', async () => {
+    isAfter = (at, since) => String(at) >= since;
+    items = [{ id: 1, at: '2026-10-25T02:50:00' }];
+    const more = { start: '2026-10-25T01:00:00', window: { step: '1h' }, paging: { kind: 'none' } };
+    const at = (minute: number) => ({ logicalAt: Date.UTC(2026, 9, 25, 1, minute), timezone: 'Europe/Berlin' });
+    const { watermark } = await run(more, undefined, at(55));
+    expect(spans()).toEqual(['2026-10-25T01:00:00 2026-10-25T02:00:00', '2026-10-25T02:00:00 2026-10-25T02:55:00']);
+    expect(await run(more, watermark, at(10))).toMatchObject({ rows: [], unchanged: true });
+    expect(spans()).toEqual([]);
+  });
+
   it('ends the last period of a backfill of days at its end, or a day earlier with `bound: inside`', async () => {
     items = [{ id: 1, at: '2026-01-31' }];
     const more = { start: '2026-01-01', paging: { kind: 'none' } };
