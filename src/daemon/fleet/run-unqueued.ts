@@ -1,3 +1,4 @@
+import { isUnwritable } from '../../state/engine/state-problem.ts';
 import type { Runtime } from '../compose.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { busyRestMs, maxBusyMs } from './busy-runs.ts';
@@ -37,6 +38,8 @@ export async function runUnqueued({ runtime, run, signal, stop }: UnqueuedRunOpt
 }
 
 /** Whether another process ended the run while it was in progress here. */
-async function wasInterrupted({ runs }: Runtime['store'], { state, run }: RunOutcome): Promise<boolean> {
-  return state === 'failed' && run !== undefined && (await runs.find(run))?.state === 'interrupted';
+async function wasInterrupted({ runs }: Runtime['store'], { state, run, problem }: RunOutcome): Promise<boolean> {
+  // Without the state, this can't be looked up, and the firing is repeated when the state is available again.
+  if (state !== 'failed' || run === undefined || isUnwritable(problem)) return false;
+  return (await runs.find(run))?.state === 'interrupted';
 }

@@ -217,3 +217,26 @@ it('a process that no longer plans leaves a firing that waits for the state to t
   expect((await store.fleetRuns.all()).map(({ id }) => id)).toEqual([taken!.id]);
   expect(faults).toEqual([]);
 });
+
+it('a retry outside of the queue whose run failed without the state is repeated as a new run', async () => {
+  const retry = { firstMs: 1_000, longestMs: 60_000, withinMs: 3_600_000 };
+  const { runtime, store, source, plan, faults } = await openPlanner({ retry });
+  runtime.healed.suspects.add('orders');
+  const former = await store.runs.begin({ job: 'orders', origin: 'schedule' });
+  const at = Math.round(store.clock.now());
+  const times = { fired_at: at, logical_at: null, since: at, next_at: at, until: at + 3_600_000 };
+  const row = { job: 'orders', run: former, ...times, attempt: 1, waits: 1, facts: null };
+  await store.retries.plan(former, { code: 'DB_UNREACHABLE', message: 'x' }, row);
+  const problem = new Problem({ code: 'STATE_UNREACHABLE', family: 'try_later', message: 'Cannot reach the state' });
+  const find = vi.spyOn(store.runs, 'find');
+  source.says = async () => {
+    // Both the clean-up after the run and the planner could look the run up.
+    find.mockRejectedValueOnce(problem).mockRejectedValueOnce(problem);
+    throw problem;
+  };
+  await plan();
+  // The job has read its source without blocking its process, so the repeated run is queued.
+  await until('the firing to be repeated', async () => (await store.fleetRuns.all()).length === 1);
+  expect(await store.fleetRuns.all()).toMatchObject([{ fired_at: at, attempt: null }]);
+  expect(faults).toEqual([]);
+});
