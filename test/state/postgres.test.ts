@@ -214,6 +214,25 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
       expect((await processSettings.all('config')).map(({ owner }) => owner)).toEqual(['a', 'c']);
     });
 
+    it('is looked up in the same statement as all others when their leases and runs are recovered', async () => {
+      const database = newDatabase();
+      for (const name of ['a', 'b', 'c']) {
+        const { leases, runs } = await openAs(name, database, 0);
+        await leases.take(`job:${name}`);
+        await runs.begin({ job: name, origin: 'schedule' });
+      }
+      await query(`delete from ${pg.escapeIdentifier(database.schema)}.heartbeats where owner = 'b'`);
+      const { leases, runs } = await openAs('d', database, 0);
+      const statements = vi.spyOn(pg.Client.prototype, 'query');
+      onTestFinished(() => statements.mockRestore());
+      await runs.interruptOrphans();
+      await leases.removeDead();
+      const lookups = statements.mock.calls.filter(([text]) => /^select .* from .*"heartbeats"/.test(String(text)));
+      expect(lookups).toHaveLength(2);
+      expect((await runs.underway()).map(({ owner }) => owner).sort()).toEqual(['a', 'c']);
+      expect((await leases.held()).map(({ owner }) => owner).sort()).toEqual(['a', 'c']);
+    });
+
     it('counts as dead', async () => {
       const database = newDatabase();
       await silent(database, 160_000);

@@ -28,14 +28,14 @@ interface DeadRunsOptions {
  * processes keep dying ends, because it may be the cause.
  */
 export async function takeDeadRuns({ store }: DeadRunsOptions): Promise<DeadRun[]> {
-  const owners = new Set((await store.fleetRuns.taken()).map(({ owner }) => owner));
-  const dead = new Set<string>();
-  for (const owner of owners) if (await store.heartbeats.isDead(owner)) dead.add(owner);
-  if (dead.size === 0) return [];
+  const owners = (await store.fleetRuns.taken()).map(({ owner }) => owner);
+  const suspected = await store.heartbeats.dead(owners);
+  if (suspected.size === 0) return [];
   return store.transaction(async (parts) => {
     const found: DeadRun[] = [];
+    const dead = await parts.heartbeats.dead([...suspected]);
     for (const taken of await parts.fleetRuns.taken()) {
-      if (!dead.has(taken.owner) || !(await parts.heartbeats.isDead(taken.owner))) continue;
+      if (!dead.has(taken.owner)) continue;
       await takeJob(parts, taken);
       found.push({ job: taken.job, owner: taken.owner, isAgain: await settle(parts, taken) });
     }

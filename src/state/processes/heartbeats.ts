@@ -82,19 +82,31 @@ export class ProcessHeartbeats extends Repository {
     return row === undefined || this.#isSilent(row);
   }
 
-  /**
-   * Returns which of these processes have ended. Unlike {@link isDead}, waits much longer for a process on another
-   * machine.
-   */
-  async gone(owners: readonly string[]): Promise<Set<string>> {
-    const rows = new Map((await this.#all()).map((row) => [row.owner, row]));
-    return new Set(owners.filter((owner) => this.#isGone(owner, rows.get(owner))));
+  /** Returns which of these processes are dead, as {@link isDead} does. Looks all of them up in one statement. */
+  async dead(owners: readonly string[]): Promise<Set<string>> {
+    return this.#select(owners, (row) => this.#isSilent(row));
   }
 
-  #isGone(owner: string, row: Beat | undefined): boolean {
-    const fate = this.context.processes.stateOf(owner);
-    if (fate !== 'unknown') return fate === 'dead';
-    return row === undefined || (this.#silence(row) > forgetMs && this.#isSilent(row));
+  /** Returns which of these processes have ended. Unlike {@link dead}, waits much longer for one on another machine. */
+  async gone(owners: readonly string[]): Promise<Set<string>> {
+    return this.#select(owners, (row) => this.#isForgotten(row));
+  }
+
+  /** Returns the processes that have ended, or that can't be inspected and whose heartbeats are missing or match. */
+  async #select(owners: readonly string[], matches: (row: Beat) => boolean): Promise<Set<string>> {
+    const { processes } = this.context;
+    const fates = new Map(owners.map((owner) => [owner, processes.stateOf(owner)]));
+    const isUnknown = [...fates.values()].includes('unknown');
+    const rows = new Map((isUnknown ? await this.#all() : []).map((row) => [row.owner, row]));
+    const isSelected = ([owner, fate]: [string, string]): boolean => {
+      const row = rows.get(owner);
+      return fate === 'unknown' ? row === undefined || matches(row) : fate === 'dead';
+    };
+    return new Set([...fates].filter(isSelected).map(([owner]) => owner));
+  }
+
+  #isForgotten(row: Beat): boolean {
+    return this.#silence(row) > forgetMs && this.#isSilent(row);
   }
 
   #isSilent(row: Beat): boolean {
@@ -141,10 +153,12 @@ export class ProcessHeartbeats extends Repository {
 
   async #removeGone(): Promise<void> {
     const { db } = this.context;
-    for (const row of await this.#all()) {
-      const { owner } = row;
-      if (this.#isGone(owner, row)) await db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
-    }
+    const owners = await this.gone((await this.#all()).map(({ owner }) => owner));
+    if (owners.size > 0)
+      await db
+        .deleteFrom('heartbeats')
+        .where('owner', 'in', [...owners])
+        .execute();
   }
 
   #silence({ owner, wall_ms, monotonic_ms }: Beat): number {

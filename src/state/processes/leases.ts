@@ -101,23 +101,18 @@ export class Leases extends Repository {
 
   /** All leases of live processes. */
   async held(): Promise<{ name: string; owner: string; takenAt: number }[]> {
-    const owners = new ProcessHeartbeats(this.context);
-    const alive = new Map<string, boolean>();
-    const held: { name: string; owner: string; takenAt: number }[] = [];
-    for (const { name, owner, taken_at } of await this.context.db.selectFrom('leases').selectAll().execute()) {
-      if (!alive.has(owner)) alive.set(owner, !(await owners.isDead(owner)));
-      if (alive.get(owner) === true) held.push({ name, owner, takenAt: taken_at });
-    }
-    return held;
+    const leases = await this.context.db.selectFrom('leases').selectAll().execute();
+    const dead = await new ProcessHeartbeats(this.context).dead(leases.map(({ owner }) => owner));
+    const held = leases.filter(({ owner }) => !dead.has(owner));
+    return held.map(({ name, owner, taken_at: takenAt }) => ({ name, owner, takenAt }));
   }
 
   /** Deletes the leases of dead processes. */
   async removeDead(): Promise<void> {
     await inTransaction(this.context, async (inside) => {
-      const owners = new ProcessHeartbeats(inside);
-      for (const { name, owner, token } of await inside.db.selectFrom('leases').selectAll().execute()) {
-        if (await owners.isDead(owner)) await new Leases(inside).#release(name, token);
-      }
+      const leases = await inside.db.selectFrom('leases').selectAll().execute();
+      const dead = await new ProcessHeartbeats(inside).dead(leases.map(({ owner }) => owner));
+      for (const { name, owner, token } of leases) if (dead.has(owner)) await new Leases(inside).#release(name, token);
     });
   }
 

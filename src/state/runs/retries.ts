@@ -126,15 +126,14 @@ export class Retries extends Repository {
   /** Ends the runs whose next attempt was scheduled only in the memory of a process that has died. These runs fail. */
   async giveUpOrphans(): Promise<void> {
     await inTransaction(this.context, async (inside) => {
-      const owners = new ProcessHeartbeats(inside);
       const unwritten = inside.db
         .selectFrom('runs')
         .select(['id', 'owner'])
         .where('state', '=', 'retrying')
         .where('id', 'not in', ({ selectFrom }) => selectFrom('retries').select('retries.run'));
-      for (const { id, owner } of await unwritten.execute()) {
-        if (await owners.isDead(owner)) await failWaiting(inside, id);
-      }
+      const rows = await unwritten.execute();
+      const dead = await new ProcessHeartbeats(inside).dead(rows.map(({ owner }) => owner));
+      for (const { id, owner } of rows) if (dead.has(owner)) await failWaiting(inside, id);
     });
   }
 

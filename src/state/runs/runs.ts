@@ -179,13 +179,10 @@ export class Runs extends Repository {
   /** Records the runs of dead processes as interrupted. Returns these runs. */
   async interruptOrphans(): Promise<RunRow[]> {
     return inTransaction(this.context, async (inside) => {
-      const owners = new ProcessHeartbeats(inside);
-      const orphans: RunRow[] = [];
-      for (const run of await running(inside)) {
-        if (!(await owners.isDead(run.owner))) continue;
-        await new Runs(inside).finish(run.id, { state: 'interrupted', problem: died });
-        orphans.push(run);
-      }
+      const runs = await running(inside);
+      const dead = await new ProcessHeartbeats(inside).dead(runs.map(({ owner }) => owner));
+      const orphans = runs.filter(({ owner }) => dead.has(owner));
+      for (const { id } of orphans) await new Runs(inside).finish(id, { state: 'interrupted', problem: died });
       return orphans;
     });
   }
@@ -210,10 +207,9 @@ export class Runs extends Repository {
 
   /** Returns the runs that live processes are currently executing. */
   async underway(): Promise<RunRow[]> {
-    const owners = new ProcessHeartbeats(this.context);
-    const alive: RunRow[] = [];
-    for (const run of await running(this.context)) if (!(await owners.isDead(run.owner))) alive.push(run);
-    return alive;
+    const runs = await running(this.context);
+    const dead = await new ProcessHeartbeats(this.context).dead(runs.map(({ owner }) => owner));
+    return runs.filter(({ owner }) => !dead.has(owner));
   }
 }
 
