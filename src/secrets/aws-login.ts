@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { registerSecret, retireSecret } from '../lib/redact.ts';
 import { withoutSlash } from '../lib/without-slash.ts';
+import { awsUrl } from './aws-url.ts';
 import { exactFields } from './exact-fields.ts';
 import { secretProblem } from './problems.ts';
 import type { SecretContext } from './provider.ts';
@@ -41,7 +42,7 @@ async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
   registerSecret(token);
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
   const own = env.AWS_ENDPOINT_URL_STS || env.AWS_ENDPOINT_URL;
-  const url = own || (region ? `https://sts.${region}.amazonaws.com` : 'https://sts.amazonaws.com');
+  const url = own || (region ? awsUrl('sts', region) : 'https://sts.amazonaws.com');
   const body = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
@@ -91,8 +92,10 @@ async function machineRole({ env, client }: SecretContext): Promise<AwsLogin> {
   const ask = async (request: Pick<SecretRequest, 'method' | 'headers'> & { path: string }): Promise<string> => {
     const { path, ...rest } = request;
     const call = client.call({ title, url: `${base}/latest/${path}`, isOptional: true, ...rest });
-    const { status, text } = await call.catch((cause: Error) => {
-      throw noLogin('no metadata service', cause);
+    const { status, text } = await call.catch((error: Error) => {
+      // The service responded, so this machine has one.
+      if (error.cause === undefined) throw error;
+      throw noLogin('no metadata service', error);
     });
     if (status !== 200) throw noLogin(`status ${status} from ${path}`);
     return text.trim();

@@ -191,6 +191,13 @@ describe('a bucket without a key in the config', () => {
     });
   });
 
+  it("is reported as unreachable while the machine's own service has no credentials yet", async () => {
+    const server = await Double.start(() => ({ status: 503 }));
+    vi.stubEnv('AWS_EC2_METADATA_SERVICE_ENDPOINT', server.url);
+    const bucket = { bucket: 'rows', prefix: '', endpoint: 'http://127.0.0.1:1', region: 'r', isPathStyle: true };
+    await expect(put(bucket)).rejects.toMatchObject({ code: 'PAYLOADS_UNREACHABLE', family: 'try_later' });
+  });
+
   it('is reported with what is missing if this machine has no credentials', async () => {
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
     const bucket = { bucket: 'rows', prefix: '', endpoint: 'http://127.0.0.1:1', region: 'r', isPathStyle: true };

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { withoutSlash } from '../../lib/without-slash.ts';
+import { awsUrl } from '../../secrets/aws-url.ts';
 import type { PayloadsBucket, StateDatabase } from '../../state/engine/state-database.ts';
 import type { Values } from '../options/field.ts';
 import { s3Options } from '../options/s3.ts';
@@ -51,11 +52,10 @@ function readBucket(text: string, { s3, hasS3, report }: Pick<PayloadsOptions, '
 function bucketOf(bucket: string, path: string, s3: Partial<S3> = {}): PayloadsBucket {
   const { endpoint, region = s3Options.region.default!, pathStyle = endpoint !== undefined } = s3;
   const { accessKeyId, secretAccessKey } = s3;
-  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   return {
     bucket,
     prefix: path === '' ? '' : `${path}/`,
-    endpoint: withoutSlash(endpoint ?? `https://s3.${region}.${domain}`),
+    endpoint: withoutSlash(endpoint ?? awsUrl('s3', region)),
     region,
     isPathStyle: pathStyle,
     ...(accessKeyId === undefined || secretAccessKey === undefined ? {} : { key: { accessKeyId, secretAccessKey } }),

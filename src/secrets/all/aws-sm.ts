@@ -2,6 +2,7 @@ import type { HttpAnswer } from '../../lib/http.ts';
 import { withoutSlash } from '../../lib/without-slash.ts';
 import { type OptionValues, option } from '../../sdk/option.ts';
 import type { AwsLogin } from '../aws-login.ts';
+import { awsUrl } from '../aws-url.ts';
 import { exactFields } from '../exact-fields.ts';
 import { Grant } from '../grant.ts';
 import { answerText, refusedSecret, secretProblem } from '../problems.ts';
@@ -76,8 +77,7 @@ function regionOf(name: string, { region }: AwsOptions, { env }: SecretContext):
 
 function endpointOf(region: string, { endpoint }: AwsOptions, { env }: SecretContext): string {
   const own = endpoint ?? (env.AWS_ENDPOINT_URL_SECRETS_MANAGER || env.AWS_ENDPOINT_URL);
-  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  return `${withoutSlash(own || `https://secretsmanager.${region}.${domain}`)}/`;
+  return `${withoutSlash(own || awsUrl('secretsmanager', region))}/`;
 }
 
 const expired = new Set(['ExpiredTokenException', 'ExpiredToken', 'UnrecognizedClientException']);
