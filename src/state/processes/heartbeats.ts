@@ -75,11 +75,7 @@ export class ProcessHeartbeats extends Repository {
    * clock if both processes share a boot, and the wall clock otherwise.
    */
   async isDead(owner: string): Promise<boolean> {
-    const { db, processes } = this.context;
-    const fate = processes.stateOf(owner);
-    if (fate !== 'unknown') return fate === 'dead';
-    const row = await db.selectFrom('heartbeats').selectAll().where('owner', '=', owner).executeTakeFirst();
-    return row === undefined || this.#isSilent(row);
+    return (await this.dead([owner])).has(owner);
   }
 
   /** Returns which of these processes are dead, as {@link isDead} does. Looks all of them up in one statement. */
@@ -92,12 +88,19 @@ export class ProcessHeartbeats extends Repository {
     return this.#select(owners, (row) => this.#isForgotten(row));
   }
 
-  /** Returns the processes that have ended, or that can't be inspected and whose heartbeats are missing or match. */
-  async #select(owners: readonly string[], matches: (row: Beat) => boolean): Promise<Set<string>> {
+  /**
+   * Returns the processes that have ended, or that can't be inspected and whose heartbeats are missing or match. `found`:
+   * their heartbeats, if they were read before.
+   */
+  async #select(
+    owners: readonly string[],
+    matches: (row: Beat) => boolean,
+    found?: readonly Beat[],
+  ): Promise<Set<string>> {
     const { processes } = this.context;
     const fates = new Map(owners.map((owner) => [owner, processes.stateOf(owner)]));
-    const isUnknown = [...fates.values()].includes('unknown');
-    const rows = new Map((isUnknown ? await this.#all() : []).map((row) => [row.owner, row]));
+    const unknown = [...fates].flatMap(([owner, fate]) => (fate === 'unknown' ? [owner] : []));
+    const rows = new Map((found ?? (await this.#of(unknown))).map((row) => [row.owner, row]));
     const isSelected = ([owner, fate]: [string, string]): boolean => {
       const row = rows.get(owner);
       return fate === 'unknown' ? row === undefined || matches(row) : fate === 'dead';
@@ -114,8 +117,9 @@ export class ProcessHeartbeats extends Repository {
     return silenceMs > this.#maxSilenceMs && this.#hasListened(silenceMs);
   }
 
-  #all(): Promise<Beat[]> {
-    return this.context.db.selectFrom('heartbeats').selectAll().orderBy('owner').execute();
+  async #of(owners: readonly string[]): Promise<Beat[]> {
+    if (owners.length === 0) return [];
+    return this.context.db.selectFrom('heartbeats').selectAll().where('owner', 'in', owners).execute();
   }
 
   get #maxGapMs(): number {
@@ -153,7 +157,12 @@ export class ProcessHeartbeats extends Repository {
 
   async #removeGone(): Promise<void> {
     const { db } = this.context;
-    const owners = await this.gone((await this.#all()).map(({ owner }) => owner));
+    const rows = await db.selectFrom('heartbeats').selectAll().orderBy('owner').execute();
+    const owners = await this.#select(
+      rows.map(({ owner }) => owner),
+      (row) => this.#isForgotten(row),
+      rows,
+    );
     if (owners.size > 0)
       await db
         .deleteFrom('heartbeats')

@@ -25,13 +25,10 @@ export class ProcessSettings extends Repository {
 
   /** Returns the values with this name of all live processes. */
   async all(name: string): Promise<readonly { readonly owner: string; readonly value: string }[]> {
-    const heartbeats = new ProcessHeartbeats(this.context);
-    const live: { owner: string; value: string }[] = [];
-    for (const { name: stored, value } of await this.#settings.below(nameOf(name, ''))) {
-      const owner = ownerOf(stored);
-      if (!(await heartbeats.isDead(owner))) live.push({ owner, value });
-    }
-    return live;
+    const stored = await this.#settings.below(nameOf(name, ''));
+    const all = stored.map((setting) => ({ owner: ownerOf(setting.name), value: setting.value }));
+    const dead = await new ProcessHeartbeats(this.context).dead(all.map(({ owner }) => owner));
+    return all.filter(({ owner }) => !dead.has(owner));
   }
 
   /** Deletes all values of this process. Call this when the process stops. */
