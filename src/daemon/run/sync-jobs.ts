@@ -24,9 +24,8 @@ export interface SyncJobsOptions {
 
 /**
  * Runs each job once, by priority, and delivers the payloads. A job that reads other jobs' rows runs after those jobs,
- * even if they fail. Retries reads, logins and deliveries after transient
- * errors for up to `patienceMs`. Then sends the payloads that earlier runs of these jobs left in the outbox. Returns
- * one outcome per job, in the given order.
+ * even if they fail. Retries reads, logins and deliveries after transient errors for up to `patienceMs`. Then sends the
+ * payloads that earlier runs of these jobs left in the outbox. Returns one outcome per job, in the given order.
  */
 export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;

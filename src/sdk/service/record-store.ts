@@ -52,13 +52,7 @@ export class RecordStore {
     const input = { name: given.title, open: () => storedBytes(this.#path, { signal }) };
     const { flatten, types } = given as Pick<RecordQuery, 'flatten' | 'types'>;
     const { keptColumns } = given;
-    return readRecords([input], {
-      ...withDefaults(recordOptions, {}),
-      flatten,
-      types,
-      keptColumns,
-      format: 'jsonl',
-    });
+    return readRecords([input], { ...withDefaults(recordOptions, {}), flatten, types, keptColumns, format: 'jsonl' });
   }
 }
 

@@ -58,8 +58,9 @@ export class PayloadFiles extends Repository {
 
   /**
    * Deletes a payload's file unless it's still needed. A delivered payload's file is needed while the retention keeps
-   * it, or while a resend or another job may need it. The check and the deletion happen under the write lock, and `enqueue` checks under the
-   * same lock that the file exists, so the file of an owed payload never disappears. Returns whether the file is gone.
+   * it, or while a resend or another job may need it. The check and the deletion happen under the write lock, and
+   * `enqueue` checks under the same lock that the file exists, so the file of an owed payload never disappears. Returns
+   * whether the file is gone.
    */
   release(path: string): Promise<boolean> {
     return inTransaction(this.context, (inside) => new PayloadFiles(inside).#deleteUnlessWanted(path));
