@@ -16,9 +16,7 @@ export interface Habit {
   readonly parents?: readonly Options[];
   /** How often to run both; the rows of the last run count. */
   readonly runs?: number;
-  /** The column to compare. Default: id. */
-  readonly column?: string;
-  /** The wanted values, or that the read has to fail. */
+  /** The wanted values of the column `id`, or that the read has to fail. */
   readonly wanted: readonly string[] | 'an error';
 }
 

@@ -22,13 +22,13 @@ else
   describe(title, () => {
     const { server, extract, folder } = restBench();
 
-    async function withSluice({ query, source, runs = 1, column = 'id', wanted }: Habit): Promise<Outcome> {
+    async function withSluice({ query, source, runs = 1, wanted }: Habit): Promise<Outcome> {
       try {
         let watermark: string | undefined;
         let outcome: readonly string[] = [];
         for (let run = 0; run < runs; run++) {
           const read = await extract(query, source, watermark === undefined ? {} : { watermark });
-          const at = read.columns.findIndex(({ name }) => name === column);
+          const at = read.columns.findIndex(({ name }) => name === 'id');
           outcome = read.rows.map((row) => String(row[at]));
           watermark = read.watermark;
         }
@@ -50,9 +50,9 @@ else
       const child = spawn(program, ['-W', 'ignore', script], { env, stdio: ['pipe', 'pipe', 'inherit'] });
       child.stdin.end(JSON.stringify(cases.map(caseOf)));
       const [printed] = await Promise.all([text(child.stdout), once(child, 'close')]);
-      return (JSON.parse(printed) as Answer[]).map((answer, i) => {
+      return (JSON.parse(printed) as Answer[]).map((answer) => {
         if ('error' in answer) return 'an error';
-        return answer.rows.map((row) => String(row[cases[i]!.column ?? 'id']));
+        return answer.rows.map(({ id }) => String(id));
       });
     }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { restBench } from '../connectors/simple_rest/rig.ts';
 import { describeWithWebServer } from '../servers/describe-web-servers.ts';
-import { startFastApi } from '../servers/rest-apis.ts';
+import { startFastApi } from '../servers/fastapi.ts';
 import type { WebServer } from '../servers/web-server.ts';
 
 /** Installing the server takes minutes on first use. */

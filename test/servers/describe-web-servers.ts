@@ -2,7 +2,6 @@ import { describe } from 'vitest';
 import { hasAuthlib } from './authlib.ts';
 import { reportMissing } from './describe.ts';
 import { hasGoHttpbin } from './go-httpbin.ts';
-import { hasMoto } from './moto.ts';
 import { hasNpm } from './npm-project.ts';
 import { hasVenv } from './python-venv.ts';
 import { hasStripeMock } from './stripe-mock.ts';
@@ -13,7 +12,7 @@ const kinds = {
   CAP: { isInstalled: hasNpm, packages: 'npm' },
   'json-server': { isInstalled: hasNpm, packages: 'npm' },
   'node-soap': { isInstalled: hasNpm, packages: 'npm' },
-  moto: { isInstalled: hasMoto, packages: 'python3-venv' },
+  moto: { isInstalled: hasVenv, packages: 'python3-venv' },
   FastAPI: { isInstalled: hasVenv, packages: 'python3-venv' },
   Authlib: { isInstalled: hasAuthlib, packages: 'python3-venv' },
 };

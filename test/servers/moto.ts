@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { hasVenv, venvOf } from './python-venv.ts';
+import { venvOf } from './python-venv.ts';
 import { startWebServer, type WebServer } from './web-server.ts';
-
-export const hasMoto = hasVenv;
 
 /**
  * Starts moto, which imitates AWS. Until a number is sent to `/moto-api/reset-auth`, it accepts any request. After as

@@ -35,14 +35,6 @@ export async function startDatasette(sql: string): Promise<RestApi> {
   );
 }
 
-/** Starts FastAPI with fastapi-pagination, with `/pages`, `/offsets`, `/links` and `/lines`. */
-export async function startFastApi(): Promise<RestApi> {
-  const folder = await ServerFolder.make('fastapi');
-  const script = new URL('python/fastapi_server.py', import.meta.url).pathname;
-  const python = join(await venvOf('fastapi'), 'bin/python3');
-  return startApi(folder, '/pages', (port) => folder.start(python, [script, String(port)], { as: 'us' }));
-}
-
 async function startApi(
   folder: ServerFolder,
   path: string,
