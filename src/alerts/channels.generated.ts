@@ -3,12 +3,14 @@ import m0 from './channels/command.ts';
 import m1 from './channels/email.ts';
 import m2 from './channels/heartbeat.ts';
 import m3 from './channels/slack.ts';
-import m4 from './channels/webhook.ts';
+import m4 from './channels/teams.ts';
+import m5 from './channels/webhook.ts';
 
 export const all = {
   'command': m0,
   'email': m1,
   'heartbeat': m2,
   'slack': m3,
-  'webhook': m4,
+  'teams': m4,
+  'webhook': m5,
 };

@@ -36,6 +36,7 @@ function postOf(what = 'connection refused'): Post {
 
 const webhook = (url: string): AlertChannel => ({ name: 'ops', type: 'webhook', url, secret, timeoutMs: 60_000 });
 const slack = (url: string): AlertChannel => ({ name: 'chat', type: 'slack', url, timeoutMs: 60_000 });
+const teams = (url: string): AlertChannel => ({ name: 'team', type: 'teams', url, timeoutMs: 60_000 });
 const command = (...argv: string[]): AlertChannel => ({
   name: 'pager',
   type: 'command',
@@ -56,6 +57,12 @@ const email = (server: string, more: Partial<Email> = {}): AlertChannel => ({
   timeoutMs: 60_000,
   ...more,
 });
+
+interface Message {
+  readonly attachments: readonly {
+    readonly content: { readonly body: readonly { readonly inlines: readonly { readonly text: string }[] }[] };
+  }[];
+}
 
 describe('a webhook', () => {
   it('receives the stored event at its exact URL, with a signature over ID, time and body', async () => {
@@ -130,6 +137,32 @@ describe('a Slack channel', () => {
       /^\*Sluice: orders failed\*\n```\nwhat {6}&lt;!channel&gt; &amp; '''fence''' \[DB_UNREACHABLE\]/,
     );
     expect(text).toContain('fix       sluice sync orders');
+  });
+});
+
+describe('a Teams channel', () => {
+  it('gets an Adaptive Card whose lines are shown as they are', async () => {
+    const receiver = await openReceiver();
+    const sent = await sendTo(teams(receiver.url), postOf('**bold** [link](http://x) <b>'), await around());
+    expect(sent).toEqual({ ok: true, message: 'HTTP 200: thanks' });
+    expect(receiver.got[0]?.headers['content-type']).toBe('application/json; charset=utf-8');
+    const message = JSON.parse(receiver.got[0]!.text) as Message;
+    expect(message).toMatchObject({
+      type: 'message',
+      attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content: { type: 'AdaptiveCard' } }],
+    });
+    const [title, ...lines] = message.attachments[0]!.content.body.map(({ inlines }) => inlines[0]!);
+    expect(title).toMatchObject({ text: 'Sluice: orders failed', color: 'Attention' });
+    expect(lines[0]).toMatchObject({ text: 'what      **bold** [link](http://x) <b> [DB_UNREACHABLE]' });
+    expect(lines.map(({ text }) => text)).toContain('fix       sluice sync orders');
+  });
+
+  it('has failed if the response says so, even with status 200', async () => {
+    const receiver = await openReceiver();
+    const answer = 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429';
+    receiver.answer(200, {}, answer);
+    const sent = await sendTo(teams(receiver.url), postOf(), await around());
+    expect(sent).toEqual({ ok: false, message: `HTTP 200: ${answer}` });
   });
 });
 

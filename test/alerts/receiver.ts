@@ -18,7 +18,7 @@ export interface Receiver {
   readonly url: string;
   readonly got: readonly Received[];
   /** The response from now on. */
-  answer(status: number, headers?: Record<string, string>): void;
+  answer(status: number, headers?: Record<string, string>, text?: string): void;
   /** After this, the server accepts requests but never responds. */
   fallSilent(): void;
   /** The titles of the posted events, in order. */
@@ -32,6 +32,7 @@ export async function openReceiver(): Promise<Receiver> {
   const got: Received[] = [];
   let status = 200;
   let extra: Record<string, string> = {};
+  let body: string | undefined;
   let isSilent = false;
   const server = createServer((request, response) => {
     let text = '';
@@ -39,7 +40,7 @@ export async function openReceiver(): Promise<Receiver> {
     request.on('end', () => {
       const headers = request.headers as Record<string, string>;
       got.push({ method: request.method ?? '', path: request.url ?? '', headers, text });
-      if (!isSilent) response.writeHead(status, extra).end(status < 300 ? 'thanks' : 'not now');
+      if (!isSilent) response.writeHead(status, extra).end(body ?? (status < 300 ? 'thanks' : 'not now'));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,7 +52,8 @@ export async function openReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${port}/alerts?for=me`,
     got,
-    answer: (next, headers = {}) => {
+    answer: (next, headers = {}, text) => {
+      body = text;
       status = next;
       extra = headers;
     },

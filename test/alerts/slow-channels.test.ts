@@ -15,6 +15,7 @@ const http = (port: number) => `http://127.0.0.1:${port}/`;
 
 const channels: Readonly<Record<string, (port: number, timeoutMs: number) => AlertChannel>> = {
   webhook: (port, timeoutMs) => ({ name: 'a', type: 'webhook', url: http(port), secret, timeoutMs }),
+  teams: (port, timeoutMs) => ({ name: 'a', type: 'teams', url: http(port), timeoutMs }),
   slack: (port, timeoutMs) => ({ name: 'a', type: 'slack', url: http(port), timeoutMs }),
   heartbeat: (port, timeoutMs) =>
     ({ name: 'a', type: 'heartbeat', url: http(port), timeoutMs, jobs: [], everyMs: 60_000 }) as never,

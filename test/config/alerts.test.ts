@@ -150,7 +150,7 @@ describe('docs/alerts.md', () => {
         alerts,
         {},
         { allow_commands: true },
-        { ...env, HEARTBEAT_URL: 'https://b.example' },
+        { ...env, HEARTBEAT_URL: 'https://b.example', TEAMS_WORKFLOW: 'https://t.example' },
       );
       expect(problems).toEqual([]);
     }
