@@ -104,7 +104,8 @@ export class IncrementalRead {
     const isRetyped = ({ name, type: former, seen }: KeptColumn) =>
       seen && columns.some((one) => one.name === name && one.type !== former);
     const doubtful = [...absent, ...this.#kept.filter(isRetyped).map(({ name }) => name)];
-    const reading = { column, lag, before: this.#before, at, type, columns, ignored, doubtful };
+    const formerTypes = new Map(this.#kept.flatMap(({ name, type, seen }) => (seen ? [[name, type]] : [])));
+    const reading = { column, lag, before: this.#before, at, type, columns, ignored, doubtful, formerTypes };
     const edge = new BoundaryRows({ ...reading, isSorted: false });
     let count = 0;
     async function* fresh(): AsyncGenerator<Batch, void, void> {

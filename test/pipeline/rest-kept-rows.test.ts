@@ -14,8 +14,8 @@ import { extractOf, rig, temporaryFolder } from './rig.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 let server: TestServer;
-/** What the API returns next. */
-let items: readonly Item[];
+/** What the API returns next: records, or their JSON. */
+let items: readonly (Item | string)[];
 
 beforeEach(async () => {
   server = await new TestServer().start();
@@ -23,8 +23,9 @@ beforeEach(async () => {
   server.answer = (_, response) => sendJson(response, `[${items.map(asJson).join()}]`);
 });
 
-/** JSON with every digit of a bigint. */
+/** JSON with every digit of a bigint. A string is JSON already. */
 function asJson(value: unknown): string {
+  if (typeof value === 'string') return value;
   const text = JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `#${one}#` : one));
   return text.replaceAll(/"#(\d+)#"/g, '$1');
 }
@@ -37,8 +38,9 @@ function job(write: WriteRule, more: Item = {}) {
   let runs = 0;
   let last: Pick<DraftPayload, 'manifest' | 'watermark'> = {};
   return {
+    watermark: () => last.watermark,
     /** The lines of the result; undefined if nothing changed. */
-    run: async (given: readonly Item[]) => {
+    run: async (given: readonly (Item | string)[]) => {
       items = given;
       const { manifest: current, watermark } = last;
       const run = `r${++runs}`;
@@ -121,6 +123,19 @@ describe('a key that no record of a run has', () => {
     expect(await orders.run([item(6)])).toHaveLength(7);
   });
 
+  it('is not a lost column either if its values become text and the record comes again with its own', async () => {
+    const orders = job(append);
+    const priced = '{"id":1,"at":"2026-01-01T00:00:01Z","price":1.50}';
+    await orders.run([priced]);
+    expect(await orders.run([priced, item(2, { price: 'on request' })])).toEqual([
+      'id|at|price',
+      '1|2026-01-01T00:00:01Z|1.50',
+      '2|2026-01-01T00:00:02Z|on request',
+    ]);
+    expect(await orders.run([item(2, { price: 'on request' }), item(3, { price: '1.50' })])).toHaveLength(4);
+    await expect(orders.run([item(3, { price: '1.5' })])).resolves.toHaveLength(5);
+  });
+
   it('does not become a column because its object is null, or lose the values inside it', async () => {
     const orders = job(merge);
     await orders.run([item(1, { address: { city: 'Bern', zip: 3000 } })]);
@@ -140,6 +155,27 @@ describe('a key that no record of a run has', () => {
     });
     await expect(orders.run([{ id: 2 }])).rejects.toMatchObject({ code: 'REST_NO_CURSOR', allowed: 'id' });
     expect(await orders.run([])).toBeUndefined();
+  });
+});
+
+describe('a record that a response lacks', () => {
+  it('is not appended again when it is back within the lag', async () => {
+    const orders = job(append, { lag: '5s' });
+    await orders.run([item(1), item(2)]);
+    expect(await orders.run([item(1), item(3)])).toHaveLength(4);
+    expect(await orders.run([item(4)])).toHaveLength(5);
+    expect(await orders.run([item(1), item(2), item(3), item(4)])).toBeUndefined();
+    expect(await orders.run([item(2), item(4), item(5)])).toHaveLength(6);
+    expect(await orders.run([item(2), item(2), item(5)])).toHaveLength(7);
+  });
+
+  it('is forgotten behind the lag', async () => {
+    const orders = job(append, { lag: '2s' });
+    await orders.run([item(1), item(2)]);
+    await orders.run([item(3)]);
+    expect(orders.watermark()).toContain('missing');
+    await orders.run([item(9)]);
+    expect(orders.watermark()).not.toContain('missing');
   });
 });
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type Batch, cellText, storedRow } from '../batch.ts';
-import type { Column } from '../column.ts';
+import type { Column, ColumnType } from '../column.ts';
 import type { RowsAgain } from '../connector.ts';
 import { type CursorBound, isBefore, type Lag, lagged, plainText, refuseCursorValue } from './cursor-value.ts';
-import type { CursorWatermark } from './cursor-watermark.ts';
+import type { CursorWatermark, MissingRows } from './cursor-watermark.ts';
 
 /**
  * Maximum number of boundary rows to remember. If more rows share the boundary value, the next run reads and sends the
@@ -37,6 +37,8 @@ interface BoundaryRowsOptions {
    * the column now, or because its type is another one.
    */
   readonly doubtful?: readonly string[];
+  /** The types that columns had in the last run, by name, if they may have changed. */
+  readonly formerTypes?: ReadonlyMap<string, ColumnType>;
 }
 
 /**
@@ -46,8 +48,10 @@ interface BoundaryRowsOptions {
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
-  /** Rows that the last run sent and that this read may return again, each with the number of times it was sent. */
-  readonly #expected = new Map<string, number>();
+  /** Rows that were sent and that this read may return again, each with an upper bound of the cursor for each copy. */
+  readonly #expected = new Map<string, CursorBound[]>();
+  /** Whether a sorted read has passed the rows that it may return again. */
+  #isPast = false;
   /**
    * Current indexes of the last run's columns, in the last run's order. Rows of both runs are compared by these
    * columns.
@@ -56,6 +60,8 @@ export class BoundaryRows {
   readonly #all: readonly number[];
   /** Columns of the last run that no longer exist, so the last run's rows can't be compared. */
   readonly #gone: readonly string[];
+  /** The last run's types of its columns, in the last run's order. */
+  readonly #formerTypes: readonly (ColumnType | undefined)[];
   /** The doubtful columns that the last run's rows are compared by. */
   readonly #doubtful: readonly string[];
   /** Whether a row that the last run may have sent differs from all rows that it sent. */
@@ -80,8 +86,18 @@ export class BoundaryRows {
     this.#gone = former.filter((name) => !names.includes(name));
     this.#common = former.map((name) => names.indexOf(name));
     this.#doubtful = former.filter((name) => reading.doubtful?.includes(name));
+    this.#formerTypes = former.map((name) => reading.formerTypes?.get(name));
     if (this.#isIncomparable) return;
-    for (const row of seen) this.#expected.set(row, (this.#expected.get(row) ?? 0) + 1);
+    for (const row of seen) this.#expect(row, before!.value);
+    for (const { until, rows } of before?.missing ?? []) {
+      for (const row of rows) this.#expect(row, { type: before!.value.type, text: until });
+    }
+  }
+
+  #expect(row: string, until: CursorBound): void {
+    const known = this.#expected.get(row);
+    if (known === undefined) this.#expected.set(row, [until]);
+    else known.push(until);
   }
 
   /** The batch's new rows. */
@@ -104,25 +120,25 @@ export class BoundaryRows {
   }
 
   #isExpected(batch: Batch, i: number): boolean {
-    if (this.#expected.size === 0) return false;
+    if (this.#expected.size === 0 || this.#isPast) return false;
     const { before, isSorted } = this.#reading;
     if (!isSorted && isBefore(before!.value, this.#valueOf(batch, i))) return false;
-    const row = rowOf(batch, i, this.#common);
+    const row = rowOf(batch, i, { columns: this.#common, types: this.#formerTypes });
     const left = this.#expected.get(row);
     if (left === undefined) {
       this.#hasUnlike = true;
       if (isSorted) this.#leaveBehind(this.#valueOf(batch, i));
       return false;
     }
-    if (left === 1) this.#expected.delete(row);
-    else this.#expected.set(row, left - 1);
+    left.shift();
+    if (left.length === 0) this.#expected.delete(row);
     return true;
   }
 
   /** Rows after the last run's boundary value can't be from the last run. */
   #leaveBehind(value: CursorBound): void {
     const { before, type } = this.#reading;
-    if (type !== 'text' && isBefore(before!.value, value)) this.#expected.clear();
+    if (type !== 'text' && isBefore(before!.value, value)) this.#isPast = true;
   }
 
   /** Remembers the last rows of the batch, because the next run will read them again. */
@@ -137,7 +153,7 @@ export class BoundaryRows {
     for (; i >= 0 && added.length < maxBoundaryRows; i--) {
       const cursor = this.#valueOf(batch, i);
       if (isBefore(cursor, from)) break;
-      added.push({ value: cursor, row: rowOf(batch, i, this.#all) });
+      added.push({ value: cursor, row: rowOf(batch, i, { columns: this.#all }) });
     }
     const kept = added.length < batch.length ? [] : this.#seen.filter((old) => !isBefore(old.value, from));
     const all = [...kept, ...added.reverse()];
@@ -157,7 +173,7 @@ export class BoundaryRows {
     }
     const from = lagged(column, this.#value!, lag);
     for (const [i, value] of values.entries()) {
-      if (!isBefore(value, from)) this.#seen.push({ value, row: rowOf(batch, i, this.#all) });
+      if (!isBefore(value, from)) this.#seen.push({ value, row: rowOf(batch, i, { columns: this.#all }) });
     }
     if (this.#seen.length > 2 * maxBoundaryRows) this.#forgetLowest();
   }
@@ -219,7 +235,24 @@ export class BoundaryRows {
     // The latest rows may have been deleted since the last run, but the watermark never moves back.
     const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
     const value = isBack ? before.value : this.#value;
-    return { column, value, columns: this.#all.map((i) => columns[i]!.name), seen: this.#seen.map(({ row }) => row) };
+    const names = this.#all.map((i) => columns[i]!.name);
+    const missing = this.#missing(value, names);
+    const rows = { columns: names, seen: this.#seen.map(({ row }) => row) };
+    return { column, value, ...rows, ...(missing.length === 0 ? {} : { missing }) };
+  }
+
+  /**
+   * The rows that were sent, that weren't returned this time and that the next run may read, because a response may lack
+   * a row that the next one has again. Rows with other columns can't be compared.
+   */
+  #missing(value: CursorBound, names: readonly string[]): MissingRows[] {
+    const { before, column, lag } = this.#reading;
+    if (this.#expected.size === 0 || before!.columns.join('\n') !== names.join('\n')) return [];
+    const from = lagged(column, value, lag);
+    const left = [...this.#expected].flatMap(([row, bounds]) => bounds.map((until): BoundaryRow => ({ value: until, row })));
+    const within = left.filter((one) => !isBefore(one.value, from)).sort((a, b) => order(b.value, a.value));
+    const groups = Map.groupBy(within.slice(0, maxBoundaryRows), (one) => one.value.text);
+    return [...groups].map(([until, rows]) => ({ until, rows: rows.map(({ row }) => row) }));
   }
 }
 
@@ -228,17 +261,24 @@ function order(a: CursorBound, b: CursorBound): number {
   return isBefore(b, a) ? 1 : 0;
 }
 
+interface HashedColumns {
+  /** Indexes of the columns. */
+  readonly columns: readonly number[];
+  /** The columns' types when the hash that it's compared with was made. Default: the columns' own. */
+  readonly types?: readonly (ColumnType | undefined)[];
+}
+
 /**
  * Hash of a row's cells in these columns, in this order. All columns are hashed, because a row may change twice at the
  * same instant. Cells are hashed by value, so the hashes don't change if a column gets more decimal places or more
  * digits of a second.
  */
-function rowOf(batch: Batch, i: number, columns: readonly number[]): string {
+function rowOf(batch: Batch, i: number, { columns, types = [] }: HashedColumns): string {
   const stored = storedRow(batch, i);
-  const texts = columns.map((c) => {
+  const texts = columns.map((c, n) => {
     const { type } = batch.columns[c]!;
     const text = cellText(batch.cells[c]!, type, stored);
-    return text === null ? null : plainText(text, type);
+    return text === null ? null : plainText(plainText(text, type), types[n] ?? type);
   });
   return hash('sha256', JSON.stringify(texts), 'base64').slice(0, 22);
 }

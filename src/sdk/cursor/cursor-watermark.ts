@@ -12,6 +12,15 @@ export interface CursorWatermark {
   readonly columns: readonly string[];
   /** Hashes of the rows within the lag, one per row. If several rows are equal, their hash is listed several times. */
   readonly seen: readonly string[];
+  /** Rows that earlier runs have sent and that the last read didn't return; absent if there are none. */
+  readonly missing?: readonly MissingRows[];
+}
+
+/** Hashes of rows that are missing from a response, but may be in the next one. */
+export interface MissingRows {
+  /** The highest cursor value of the read that last returned them, so theirs aren't higher. */
+  readonly until: string;
+  readonly rows: readonly string[];
 }
 
 /**
@@ -21,10 +30,11 @@ export interface CursorWatermark {
 export function parseWatermark(text: string | undefined): CursorWatermark | undefined {
   if (text === undefined) return undefined;
   try {
-    const { column, type, value, columns = [], seen = [] } = JSON.parse(text) as Record<string, unknown>;
+    const { column, type, value, columns = [], seen = [], missing } = JSON.parse(text) as Record<string, unknown>;
     const isWhole = typeof column === 'string' && typeof value === 'string' && [columns, seen].every(Array.isArray);
     if (!isWhole || !columnTypes.includes(type as ColumnType)) throw new Error('not whole');
-    return { column, value: { type: type as ColumnType, text: value }, columns: texts(columns), seen: texts(seen) };
+    const rows = { columns: texts(columns), seen: texts(seen), ...(missing === undefined ? {} : { missing: missingIn(missing) }) };
+    return { column, value: { type: type as ColumnType, text: value }, ...rows };
   } catch (cause) {
     throw new Problem({
       code: 'CURSOR_WATERMARK',
@@ -39,6 +49,10 @@ export function parseWatermark(text: string | undefined): CursorWatermark | unde
 }
 
 const texts = (list: unknown): string[] => (list as unknown[]).map(String);
+
+function missingIn(list: unknown): MissingRows[] {
+  return (list as MissingRows[]).map(({ until, rows }) => ({ until: String(until), rows: texts(rows) }));
+}
 
 /**
  * Parses a watermark that a user has set: either a whole watermark with the same cursor, or only a value. Throws a
@@ -73,6 +87,7 @@ function atValue(text: string, { column, value: { type } }: CursorWatermark): Cu
 }
 
 /** Serializes the watermark. Equal watermarks produce equal strings. */
-export function watermarkText({ column, value, columns, seen }: CursorWatermark): string {
-  return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted() });
+export function watermarkText({ column, value, columns, seen, missing }: CursorWatermark): string {
+  const away = missing?.map(({ until, rows }) => ({ until, rows: rows.toSorted() }));
+  return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted(), missing: away });
 }
