@@ -50,6 +50,8 @@ export interface Config extends StateLocation {
    * Jobs in the file that are excluded from `jobs`, each with the errors that exclude it. Absent if no job is excluded.
    */
   readonly leftOut?: ReadonlyMap<string, readonly Problem[]>;
+  /** The jobs whose rows the excluded jobs read. Their payloads are kept until the errors are fixed. */
+  readonly readByLeftOut?: ReadonlySet<string>;
 }
 
 type TopValues = Values<typeof topOptions>;

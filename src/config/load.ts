@@ -7,10 +7,10 @@ import { transforms as ownTransforms } from '../transforms/index.ts';
 import type { Transform } from '../transforms/transform.ts';
 import { type Catalog, openCatalog, type Places } from './catalog/catalog.ts';
 import type { Config, Destination, Job, Source } from './config.ts';
-import type { LoadContext, LoadResult } from './parse/context.ts';
+import type { JobResult, LoadContext, LoadResult } from './parse/context.ts';
 import { loadDestination } from './parse/destination.ts';
 import { loadJob } from './parse/job.ts';
-import { refuseJobReferences } from './parse/job-references.ts';
+import { refuseJobReferences, warnOfLeftOut } from './parse/job-references.ts';
 import { joinLogins } from './parse/join-logins.ts';
 import { warnUnsharedAccounts } from './parse/lonely-accounts.ts';
 import type { Member } from './parse/member.ts';
@@ -115,6 +115,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const warnings = [...unread, ...[faults, destinations, sources, jobs].flatMap((part) => part.warnings)];
   warnings.push(...warnUnsharedAccounts(destinations.results, document));
   const refused = refusedJobs(jobs.results, [shared, references]);
+  warnings.push(...warnOfLeftOut(jobs.results, refused, document));
   const config: Config = {
     file: resolve(document.file),
     folder,
@@ -132,6 +133,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     sources: good<Source>(logins.results),
     jobs: good<Job>(jobs.results, refused),
     leftOut: refused,
+    readByLeftOut: new Set([...refused.keys()].flatMap((name) => readsOf(jobs.results.get(name)))),
   };
   const usable = isUsable ? { config, made: { document, parts } } : {};
   return {
@@ -178,6 +180,8 @@ function good<T>(
   );
   return new Map(entries);
 }
+
+const readsOf = (result: JobResult | undefined): string[] => (result?.reads ?? []).map(({ job }) => job);
 
 function refusedJobs(
   jobs: ReadonlyMap<string, LoadResult<Job>>,

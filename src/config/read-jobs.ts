@@ -6,7 +6,8 @@ export function jobsReadBy({ extract }: Pick<Job, 'extract'>): readonly JobRefer
   return extract?.source.connector.readsJobs?.(extract.query) ?? [];
 }
 
-/** The names of all jobs whose rows other jobs read. */
-export function readJobsOf({ jobs }: Pick<Config, 'jobs'>): ReadonlySet<string> {
-  return new Set([...jobs.values()].flatMap(jobsReadBy).map(({ job }) => job));
+/** The names of all jobs whose rows other jobs read, also those that are left out until their errors are fixed. */
+export function readJobsOf({ jobs, readByLeftOut }: Pick<Config, 'jobs' | 'readByLeftOut'>): ReadonlySet<string> {
+  const read = [...jobs.values()].flatMap(jobsReadBy).map(({ job }) => job);
+  return new Set([...read, ...(readByLeftOut ?? [])]);
 }

@@ -107,9 +107,9 @@ export class MergeRun {
     return this.#writer?.rows ?? 0;
   }
 
-  /** A warning about replaced characters; undefined if there were none. */
-  get replaced(): RunWarning | undefined {
-    return this.#writer?.replaced.warnings[0];
+  /** Warnings about the rows that were taken. */
+  get warnings(): readonly RunWarning[] {
+    return this.#writer?.warnings ?? [];
   }
 
   /** Call this before the first row. */
@@ -125,6 +125,7 @@ export class MergeRun {
     this.#writer = new RowWriter({
       ...{ columns, from, come: incoming.columns, key: rule.key, next },
       deleted: rule.deleted,
+      areFound: incoming.absentColumns !== undefined,
       cursor,
     });
   }

@@ -1,5 +1,6 @@
 import { Problem } from '../lib/problem.ts';
 import { loneSurrogates, ReplacedCharacters } from '../lib/replaced-characters.ts';
+import type { RunWarning } from '../lib/run-warnings.ts';
 import { type Batch, type Cells, cellText, storedRow, valueText } from '../sdk/batch.ts';
 import type { Column, ColumnType, KeptColumn } from '../sdk/column.ts';
 import type { Arena } from './arena.ts';
@@ -26,6 +27,8 @@ export interface RowWriterOptions {
   readonly key: readonly string[];
   readonly next: number;
   readonly deleted?: string;
+  /** Whether the run's columns were found in its records, so that optional ones may be missing. */
+  readonly areFound: boolean;
   /** The source's cursor column: of two rows with the same key, the one with the higher value wins. */
   readonly cursor?: string;
 }
@@ -42,7 +45,7 @@ export class RowWriter {
   readonly #texts: (string | null)[] = [];
   readonly hasValue: boolean[];
   /** Characters that were replaced because kept rows are stored as UTF-8. */
-  readonly replaced = new ReplacedCharacters();
+  readonly #replaced = new ReplacedCharacters();
   #rows = 0;
 
   constructor(given: RowWriterOptions) {
@@ -59,6 +62,13 @@ export class RowWriter {
 
   get rows(): number {
     return this.#rows;
+  }
+
+  /** Warnings about all rows: replaced characters, and a deletion mark that no record has. */
+  get warnings(): RunWarning[] {
+    const { deleted, come } = this.#given;
+    const isUnknown = this.#rows > 0 && deleted !== undefined && this.#deleted < 0;
+    return [...this.#replaced.warnings, ...(isUnknown ? [noMark(deleted, come)] : [])];
   }
 
   /** Converts row `i` of the batch to a record. Throws a Problem (family `row`) if the key is null or too long. */
@@ -84,9 +94,10 @@ export class RowWriter {
    * has none of these if there are no records.
    */
   #begin(): void {
-    const { columns, come, key, deleted } = this.#given;
+    const { columns, come, key, deleted, areFound } = this.#given;
     this.#key = key.map((name) => keyOrdering(name, { columns, come }));
-    if (deleted !== undefined) this.#deleted = namedColumn(come, deleted, 'deleted');
+    if (deleted !== undefined && areFound) this.#deleted = come.findIndex(({ name }) => name === deleted);
+    else if (deleted !== undefined) this.#deleted = namedColumn(come, deleted, 'deleted');
     this.#refuseOtherTypes();
   }
 
@@ -168,7 +179,7 @@ export class RowWriter {
     }
     this.hasValue[c] = true;
     const lone = loneSurrogates(text);
-    this.replaced.add(lone.length, () => {
+    this.#replaced.add(lone.length, () => {
       return { codePoint: lone[0]!.charCodeAt(0), row: this.#rows + 1, column: this.#given.columns[c]!.name };
     });
     const bytes = Buffer.byteLength(text);
@@ -230,6 +241,15 @@ export class RowWriter {
       next: 'set a key with shorter values in write.key',
     });
   }
+}
+
+function noMark(deleted: string, come: readonly Column[]): RunWarning {
+  return {
+    code: 'SET_NO_DELETED',
+    message: `No record has the column ${JSON.stringify(deleted)}, which is set in write.deleted, so no row counts as deleted`,
+    seen: come.map(({ name }) => name).join(', '),
+    next: "if only deleted records have it, no action is needed; otherwise, correct the name, or list the column in the query's `columns`",
+  };
 }
 
 function orderedSize(batch: Batch, { at }: Ordering, r: number): number {

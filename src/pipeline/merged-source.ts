@@ -47,9 +47,9 @@ export class MergedSource implements RowSource {
     return this.#rows;
   }
 
-  /** See {@link MergeRun.replaced}. */
-  get replaced(): RunWarning | undefined {
-    return this.#run.replaced;
+  /** See {@link MergeRun.warnings}. */
+  get warnings(): readonly RunWarning[] {
+    return this.#run.warnings;
   }
 
   /** Whether there's nothing to send: there are no new rows, and nothing else would change. */

@@ -41,7 +41,7 @@ export async function stageRange(
     if (covers === undefined && rule.disposition === 'append') throw noColumnRange(extract.source.connector.title);
     run.begin({ columns: come, ...source.properties });
     for (let batch = await source.next(); batch !== undefined; batch = await source.next()) await run.take(batch);
-    if (run.replaced !== undefined) given.warn(run.replaced);
+    for (const warning of run.warnings) given.warn(warning);
     return { staged: await run.stage(), rows: run.taken };
   } catch (thrown) {
     const isOfDisk = (thrown as NodeJS.ErrnoException).syscall !== undefined;

@@ -97,8 +97,8 @@ class RowStreamer {
     for (const held of chain.finish()) await this.#encode(held, encoder);
     encoding(() => encoder.end(this.#out));
     await this.#flush(true);
-    for (const warning of [this.#merged?.replaced, ...encoder.replaced.warnings])
-      if (warning !== undefined) this.#options.warn(warning);
+    for (const warning of [...(this.#merged?.warnings ?? []), ...encoder.replaced.warnings])
+      this.#options.warn(warning);
     if (this.#merged === undefined) return this.#progress;
     this.#progress.manifest = await this.#merged.seal();
     return this.#finish(this.#merged);

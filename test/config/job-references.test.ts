@@ -21,9 +21,10 @@ async function check(jobs: Record<string, Job>) {
     jobs: Object.fromEntries(Object.entries(jobs).map(([name, job], i) => [name, { target: targets[i], ...job }])),
   });
   const folder = await folderWith({ 'sluice.yaml': text });
-  const { config, problems } = await checkConfig(`${folder}/sluice.yaml`);
+  const { config, problems, warnings } = await checkConfig(`${folder}/sluice.yaml`);
   const found = problems.map(({ code, where, seen, allowed, next }) => ({ code, job: where.job, seen, allowed, next }));
-  return { config: config!, found };
+  const warned = warnings.map(({ code, message, where }) => ({ code, message, job: where.job, line: where.line }));
+  return { config: config!, found, warned };
 }
 
 it('a job can read the rows of another job, even of a disabled one, wherever it stands', async () => {
@@ -68,10 +69,20 @@ it('a bulk refresh has no rows to read', async () => {
   expect(found).toMatchObject([{ code: 'CONFIG_JOB_ROWS', job: 'orders' }]);
 });
 
-it('a job with errors can still be read, because its last rows are there', async () => {
-  const { config, found } = await check({ orders: reads('accounts'), accounts: plain({ format: 'cvs' }) });
+it('a job with errors can still be read, because its last rows are there, but its reader warns', async () => {
+  const { config, found, warned } = await check({ orders: reads('accounts'), accounts: plain({ format: 'cvs' }) });
   expect(found.map(({ code }) => code)).toEqual(['CONFIG_UNKNOWN_FORMAT']);
   expect([...config.jobs.keys()]).toEqual(['orders']);
+  expect(warned).toMatchObject([
+    { code: 'CONFIG_JOB_NOT_RUN', job: 'orders', message: expect.stringContaining('"accounts"') },
+  ]);
+});
+
+it('the rows that a job with errors reads are kept until its errors are fixed', async () => {
+  const orders = { ...reads('accounts'), format: 'cvs' };
+  const { config } = await check({ orders, lines: { ...reads('orders'), transforms: [{ no: 1 }] }, accounts: plain() });
+  expect([...config.jobs.keys()]).toEqual(['accounts']);
+  expect([...readJobsOf(config)].toSorted()).toEqual(['accounts', 'orders']);
 });
 
 const select = { select: ['id', 'full name'] };

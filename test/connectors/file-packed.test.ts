@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
-import type { RunWarning } from '#sdk';
+import { batchText, type RunWarning } from '#sdk';
 import file from '../../connectors/file/index.ts';
 import { mainSpace, putBook, type SheetParts, zipOf } from '../sdk/archives.ts';
-import { extractTable } from './harness.ts';
+import { contextOf, extractTable } from './harness.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -67,6 +67,31 @@ describe('a workbook', () => {
   const text = (value: string) => `<c t="inlineStr"><is><t>${value}</t></is></c>`;
   const row = (...cells: string[]) => `<row>${cells.join('')}</row>`;
   const number = (value: string, style = 0) => `<c s="${style}"><v>${value}</v></c>`;
+
+  it('is read with types that also fit the rows that the job keeps', async () => {
+    await book({
+      rows:
+        row(text('a'), text('b'), text('c'), text('d')) +
+        row(number('7'), number('45000', 1), '<c/>', number('45001', 1)),
+      formats: ['yyyy-mm-dd'],
+    });
+    const keptColumns = Object.entries({ a: 'text', b: 'timestamp', c: 'integer', d: 'decimal' } as const).map(
+      ([name, type]) => ({ name, type, seen: name !== 'd' }),
+    );
+    const context = contextOf(file, { source: {}, query: { path: 'a.xlsx' }, folder });
+    const { columns, batches } = await file.extract({ ...context, keptColumns });
+    const rows: (string | null)[][] = [];
+    for await (const batch of batches) rows.push(...batchText(batch));
+    expect({ columns, rows }).toEqual({
+      columns: [
+        { name: 'a', type: 'text' },
+        { name: 'b', type: 'timestamp' },
+        { name: 'c', type: 'integer' },
+        { name: 'd', type: 'date' },
+      ],
+      rows: [['7', '2023-03-15T00:00:00', null, '2023-03-16']],
+    });
+  });
 
   it('written by another program is read with its values and types', async () => {
     const schema = ['id', 'name', 'paid', 'at', 'ok'].map((value) => ({ value }));

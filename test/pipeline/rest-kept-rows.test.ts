@@ -36,9 +36,11 @@ function job(write: WriteRule, more: Item = {}) {
   const asked = { path: '/x', parameters: [{ name: 'since', value: '{{ since }}' }], cursor: 'at', ...more };
   const { source, query } = contextOf(rest, { source: { url: server.url }, query: asked, folder });
   let runs = 0;
+  let warnings: RunWarning[] = [];
   let last: Pick<DraftPayload, 'manifest' | 'watermark'> = {};
   return {
     watermark: () => last.watermark,
+    warned: () => warnings.map(({ code }) => code),
     /** The lines of the result; undefined if nothing changed. */
     run: async (given: readonly (Item | string)[]) => {
       items = given;
@@ -49,7 +51,7 @@ function job(write: WriteRule, more: Item = {}) {
         query,
         write,
       });
-      const warnings: RunWarning[] = [];
+      warnings = [];
       const result = await runPipeline({
         ...rig(extract, { run, warn: (one) => warnings.push(one) }).given,
         ...(watermark === undefined ? {} : { watermark }),
@@ -106,6 +108,18 @@ describe('a key that no record of a run has', () => {
       '2|2026-01-01T00:00:02Z|-|-|-',
     ]);
     expect(await orders.run([item(3), item(1, { at: '2026-01-01T00:00:04Z', gone: true })])).toHaveLength(3);
+  });
+
+  it('may be one that only deleted records have, as long as none is deleted', async () => {
+    const orders = job({ ...merge, deleted: 'removed' });
+    expect(await orders.run([item(1), item(2)])).toHaveLength(3);
+    expect(orders.warned()).toEqual(['SET_NO_DELETED']);
+    expect(await orders.run([item(1, { at: '2026-01-01T00:00:03Z', removed: true })])).toEqual([
+      'id|at|removed',
+      '2|2026-01-01T00:00:02Z|-',
+    ]);
+    expect(await orders.run([item(4)])).toHaveLength(3);
+    expect(orders.warned()).toEqual([]);
   });
 
   it('is not a lost column, unless a record may have come again without it', async () => {

@@ -2,12 +2,13 @@ import type { Format } from '../../formats/format.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { Environment } from '../../lib/run-program.ts';
 import type { Connector } from '../../sdk/connector.ts';
+import type { JobReference } from '../../sdk/job-rows.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { StateLocation } from '../../state/engine/state-database.ts';
 import type { Transform } from '../../transforms/transform.ts';
 import type { Alerts } from '../alerts.ts';
 import type { Catalog, Places } from '../catalog/catalog.ts';
-import type { Config, Destination, RetryRule, SealKeys, Source } from '../config.ts';
+import type { Config, Destination, Job, RetryRule, SealKeys, Source } from '../config.ts';
 import type { Values } from '../options/field.ts';
 import type { topOptions } from '../options/top.ts';
 import type { Document } from '../text/document.ts';
@@ -80,6 +81,13 @@ export interface Draft {
    * destination.
    */
   readonly blamed: Problem[];
+  /** The jobs whose rows the job reads, if its query is valid. */
+  readonly reads: JobReference[];
+}
+
+/** A job, or its errors. The jobs whose rows it reads are included even if there are errors. */
+export interface JobResult extends LoadResult<Job> {
+  readonly reads?: readonly JobReference[];
 }
 
 export interface JobContext extends LoadContext {

@@ -51,7 +51,7 @@ function findSource(draft: Draft, { sources }: JobContext): SourceResult | undef
 }
 
 function loadQuery(
-  { part, given, faults }: Draft,
+  { part, given, faults, reads }: Draft,
   connector: Connector,
   source: Source | undefined,
 ): OptionValues<OptionSet> | undefined {
@@ -79,6 +79,7 @@ function loadQuery(
   validatePart(query, { schema: schemaOf(connector.query), noun, faults, elsewhere });
   if (faults.problems.length > before) return undefined;
   const values = withDefaults(connector.query, query.value as Record<string, unknown>);
+  reads.push(...(connector.readsJobs?.(values) ?? []));
   if (source !== undefined)
     reportRules(connector, { source: source.options, query: values }, { path: at.path, faults });
   if (faults.problems.length === before && !keepsRows(given.write)) tellOfNewOnly(query, { connector, values, faults });

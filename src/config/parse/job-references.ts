@@ -27,6 +27,27 @@ export function refuseJobReferences(jobs: Jobs, document: Document): Map<string,
   return refused;
 }
 
+/**
+ * Warns about jobs that read the rows of a job with errors. They can be run, but the other job can't, so its rows don't
+ * change.
+ */
+export function warnOfLeftOut(jobs: Jobs, refused: ReadonlyMap<string, unknown>, document: Document): Problem[] {
+  return [...jobs.values()].flatMap(({ value: job }) => {
+    if (job === undefined || refused.has(job.name)) return [];
+    const faults = new Faults(document, { job: job.name });
+    for (const { job: read, option } of jobsReadBy(job)) {
+      if (!refused.has(read)) continue;
+      faults.warn({
+        code: 'CONFIG_JOB_NOT_RUN',
+        message: `The "${read}" job has errors and isn't run, so this job reads the rows that it last delivered`,
+        path: ['query', ...option].reduce(below, below('/jobs', job.name)),
+        next: `fix the errors of the "${read}" job`,
+      });
+    }
+    return faults.warnings;
+  });
+}
+
 function faultOf({ name }: Job, { job, columns }: JobReference, jobs: Jobs): Omit<Fault, 'path'> | undefined {
   const result = jobs.get(job);
   if (result === undefined) {

@@ -6,7 +6,7 @@ import { jobOptions } from '../options/job.ts';
 import { scheduleOptions } from '../options/schedule.ts';
 import { partAt } from '../text/variables.ts';
 import { loadOwnAlerts } from './alerts.ts';
-import type { Draft, JobContext, LoadResult } from './context.ts';
+import type { Draft, JobContext, JobResult } from './context.ts';
 import { loadExtract } from './extract.ts';
 import { findNamed } from './find-named.ts';
 import { loadGuards } from './guards.ts';
@@ -17,14 +17,14 @@ import { loadTarget } from './target.ts';
 import { validatePart } from './validate.ts';
 
 /** Loads one job. All options are validated, even if one has an error. */
-export async function loadJob(member: Member, context: JobContext): Promise<LoadResult<Job>> {
+export async function loadJob(member: Member, context: JobContext): Promise<JobResult> {
   const { name, faults } = member;
   const part = await openMember(member, context);
   const elsewhere = { options: Object.keys(scheduleOptions), place: 'the schedule: {cron: …, …}' };
   validatePart(part, { schema: schemaOf(jobOptions), noun: 'job', faults, elsewhere });
   if (!isMap(part.value)) return { problems: faults.problems };
 
-  const draft: Draft = { part, given: part.value, faults, blamed: [] };
+  const draft: Draft = { part, given: part.value, faults, blamed: [], reads: [] };
   const destination = findDestination(draft, context);
   const target = loadTarget(draft);
   const extract = target?.kind === 'refresh' ? refuseExtract(draft) : loadExtract(draft, target, context);
@@ -35,8 +35,8 @@ export async function loadJob(member: Member, context: JobContext): Promise<Load
   const guards = loadGuards(partAt(part, 'guards'), context.top.guards, faults);
   const problems = [...draft.blamed, ...faults.problems];
   const values = readOptions(jobOptions, part, faults);
-  if (problems.length > 0 || destination === undefined || target === undefined) return { problems };
-  if (!isComplete(jobOptions, values)) return { problems };
+  if (problems.length > 0 || destination === undefined || target === undefined) return { problems, reads: draft.reads };
+  if (!isComplete(jobOptions, values)) return { problems, reads: draft.reads };
 
   const job: Job = {
     name,
@@ -53,7 +53,7 @@ export async function loadJob(member: Member, context: JobContext): Promise<Load
     guards,
     alerts,
   };
-  return { value: job, problems: [] };
+  return { value: job, problems: [], reads: draft.reads };
 }
 
 function findDestination(draft: Draft, { destinations }: JobContext): Destination | undefined {

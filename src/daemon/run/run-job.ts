@@ -232,7 +232,8 @@ async function settleUnchanged(
   await runtime.store.transactionOn(keys, async ({ runs, watermarks, receipts }) => {
     await runs.assertOwn(run);
     if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
-    await receipts.recheck(key, attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0);
+    const asOf = attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0;
+    await receipts.recheck(key, { job: job.name, asOf });
     await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });
   });
   return { state: 'unchanged' };

@@ -249,7 +249,9 @@ export class BoundaryRows {
     const { before, column, lag } = this.#reading;
     if (this.#expected.size === 0 || before!.columns.join('\n') !== names.join('\n')) return [];
     const from = lagged(column, value, lag);
-    const left = [...this.#expected].flatMap(([row, bounds]) => bounds.map((until): BoundaryRow => ({ value: until, row })));
+    const left = [...this.#expected].flatMap(([row, bounds]) =>
+      bounds.map((until): BoundaryRow => ({ value: until, row })),
+    );
     const within = left.filter((one) => !isBefore(one.value, from)).sort((a, b) => order(b.value, a.value));
     const groups = Map.groupBy(within.slice(0, maxBoundaryRows), (one) => one.value.text);
     return [...groups].map(([until, rows]) => ({ until, rows: rows.map(({ row }) => row) }));

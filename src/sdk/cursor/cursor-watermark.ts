@@ -33,7 +33,11 @@ export function parseWatermark(text: string | undefined): CursorWatermark | unde
     const { column, type, value, columns = [], seen = [], missing } = JSON.parse(text) as Record<string, unknown>;
     const isWhole = typeof column === 'string' && typeof value === 'string' && [columns, seen].every(Array.isArray);
     if (!isWhole || !columnTypes.includes(type as ColumnType)) throw new Error('not whole');
-    const rows = { columns: texts(columns), seen: texts(seen), ...(missing === undefined ? {} : { missing: missingIn(missing) }) };
+    const rows = {
+      columns: texts(columns),
+      seen: texts(seen),
+      ...(missing === undefined ? {} : { missing: missingIn(missing) }),
+    };
     return { column, value: { type: type as ColumnType, text: value }, ...rows };
   } catch (cause) {
     throw new Problem({

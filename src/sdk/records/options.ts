@@ -149,7 +149,7 @@ export interface RecordOptions extends Omit<RecordQuery, 'format'> {
    * `error`.
    */
   readonly noRecords?: 'error' | 'empty' | undefined;
-  /** json, xml: {@link ExtractContext.keptColumns}. Used only without `columns`. */
+  /** json, xml, xlsx: {@link ExtractContext.keptColumns}. Used only without `columns`. */
   readonly keptColumns?: readonly KeptColumn[] | undefined;
   /** Called with a warning if data is read differently than users may expect. */
   readonly warn?: ((warning: RunWarning) => void) | undefined;

@@ -1,12 +1,12 @@
 import { countOf } from '../../lib/count-text.ts';
 import type { Batch, Value } from '../batch.ts';
-import type { Column, ColumnType } from '../column.ts';
+import { type Column, type ColumnType, commonType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { namesOf } from './csv-header.ts';
 import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
-import { inputCells, withInputColumns } from './input-columns.ts';
+import { inputCells, keptRecordColumns, withInputColumns } from './input-columns.ts';
 import type { RecordOptions } from './options.ts';
 import type { RecordReader, SurveyAsk, Surveyed } from './reader.ts';
 import { retype } from './retype.ts';
@@ -65,13 +65,17 @@ export class XlsxReader implements RecordReader {
   extraction(): Extraction {
     const { columns: declared, types } = this.#settings;
     const names = new Set(this.#tables.flatMap((table) => table.names));
-    const found = [...names].map((name): Column => ({ name, type: this.#kinds.get(name) ?? 'text' }));
+    const kept = new Map(
+      keptRecordColumns(this.#settings).flatMap(({ name, type, seen }) => (seen ? [[name, type]] : [])),
+    );
+    const found = [...names].map((name): Column => ({ name, type: typeWith(kept.get(name), this.#kinds.get(name)) }));
     const columns =
       declared.length > 0
         ? declaredColumns(this.#settings)
         : columnsOf(found, { types, strict: this.#settings.header });
     const all = withInputColumns(this.#settings, columns);
-    return { columns: all, batches: this.#batches(all, columns) };
+    const batches = this.#batches(all, columns);
+    return declared.length > 0 ? { columns: all, batches } : { columns: all, batches, absentColumns: [] };
   }
 
   async *#rows(input: RecordInput, sheet: Sheet): AsyncGenerator<SheetRow[]> {
@@ -170,6 +174,15 @@ export class XlsxReader implements RecordReader {
       }
     }
   }
+}
+
+/**
+ * The type of cells of one kind in a column that kept rows have. Kept dates don't become timestamps, because their texts
+ * can't change.
+ */
+function typeWith(kept: ColumnType | undefined, kind: CellKind | undefined): ColumnType {
+  if (kept === undefined || kind === undefined) return kept ?? kind ?? 'text';
+  return kept === 'timestamp' && kind === 'date' ? kept : commonType(kept, kind);
 }
 
 interface ColumnOf {

@@ -69,13 +69,19 @@ export class Receipts extends Repository {
   }
 
   /**
-   * Records that the source reported no changes, so the instance's data is as recent as this check. Does nothing if a
-   * payload is waiting for the instance or if the instance's contents are unknown.
+   * Records that a job's source reported no changes, so the data that the instance shows, or will show after the owed
+   * payload is sent, is as recent as this check. Does nothing if other payloads are waiting for the instance or if the
+   * instance's contents are unknown.
    */
-  async recheck(key: InstanceKey, asOf: number): Promise<void> {
+  async recheck(key: InstanceKey, { job, asOf }: { readonly job: string; readonly asOf: number }): Promise<void> {
+    const waiting = await pendingPayloads(this.context, key);
+    const last = waiting.at(-1);
+    if (last?.state === 'owed' && last.job === job && last.as_of < asOf) {
+      await this.context.db.updateTable('outbox').set({ as_of: asOf }).where('id', '=', last.id).execute();
+    }
     const known = await this.find(key);
-    if (known?.certain !== 1 || known.as_of >= asOf) return;
-    if ((await pendingPayloads(this.context, key)).length === 0) await this.renew(key, asOf);
+    if (waiting.length > 0 || known?.certain !== 1 || known.as_of >= asOf) return;
+    await this.renew(key, asOf);
   }
 
   /**

@@ -77,8 +77,21 @@ describe("a job's last rows", () => {
       next: 'sluice sync accounts',
     });
     expect((await read(store)).asOf).toBe(since);
-    await store.receipts.recheck(key, clock.now());
+    await store.receipts.recheck(key, { job: 'accounts', asOf: clock.now() });
     expect((await read(store, 24 * hour)).asOf).toBe(clock.now());
+  });
+
+  it('are not too old while their payload waits for the service, if the source has not changed since', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    await owe(store, 'id\n1\n', { asOf: clock.now() });
+    clock.advance(25 * hour);
+    await store.receipts.recheck(key, { job: 'another', asOf: clock.now() });
+    await expect(read(store, 24 * hour)).rejects.toMatchObject({ code: 'JOB_ROWS_OLD' });
+    await store.receipts.recheck(key, { job: 'accounts', asOf: clock.now() });
+    expect((await read(store, 24 * hour)).asOf).toBe(clock.now());
+    await store.receipts.recheck(key, { job: 'accounts', asOf: clock.now() - hour });
+    expect((await read(store)).asOf).toBe(clock.now());
   });
 
   it('are read in the format that they were written in, from the target that they were sent to', async () => {
