@@ -1,28 +1,34 @@
-import { Problem, readTlsFiles, registerSecret, type SourceAccount, type TlsTexts, tlsFileFaults } from '#sdk';
-import type { DbTlsOptions, DriverName, QueryValues, SourceValues } from './options.ts';
+import { expandHome, registerSecret, type SourceAccount } from '#sdk';
+import { type ParameterFault, type ParameterValues, readParameters } from './connection-parameters.ts';
+import { type ConnectionUrl, driverIn, type HostPort, hostsIn, parseConnectionUrl } from './connection-url.ts';
+import type { DbTlsOptions, DriverName, SourceValues, TargetSession } from './options.ts';
+import { serviceFileOf } from './service-file.ts';
 
-/** A driver's connection parameters, taken from the `url` option or from the separate options. */
-export interface ServerAddress {
-  readonly driver: DriverName;
+/** One server of a source. */
+export interface Server {
+  /** A name, an address, or the path of a Unix socket. */
   readonly host: string;
   readonly port: number;
-  readonly database: string | undefined;
-  readonly user: string | undefined;
   readonly password: string | undefined;
 }
 
-interface Fault {
-  readonly option: string;
-  readonly message: string;
+/** How to connect to a source: its options, and what its URL or connection service sets. */
+export interface ServerAddress {
+  readonly driver: DriverName;
+  /** The servers in the order in which they are tried; there's at least one. */
+  readonly servers: readonly [Server, ...Server[]];
+  readonly target: TargetSession;
+  readonly database: string | undefined;
+  readonly user: string | undefined;
+  readonly tls: DbTlsOptions;
+  /** Whether the login must be bound to the TLS connection. */
+  readonly hasChannelBinding: boolean;
+  readonly connectSeconds: number;
+  readonly applicationName: string;
+  /** The PostgreSQL server's command-line options for the session. */
+  readonly startupOptions: string | undefined;
 }
 
-const schemes: Readonly<Record<string, DriverName>> = {
-  'postgres:': 'postgres',
-  'postgresql:': 'postgres',
-  'mysql:': 'mysql',
-  'mariadb:': 'mariadb',
-  'sqlserver:': 'sqlserver',
-};
 const defaultPort: Readonly<Record<DriverName, number>> = {
   postgres: 5432,
   mysql: 3306,
@@ -30,224 +36,99 @@ const defaultPort: Readonly<Record<DriverName, number>> = {
   sqlite: 0,
   sqlserver: 1433,
 };
-const beside = ['host', 'port', 'database', 'user', 'password'] as const;
 
 /** The driver; undefined if neither the URL nor the options specify it. */
 export function driverOf(source: SourceValues): DriverName | undefined {
   if (source.driver !== undefined) return source.driver;
-  if (source.file !== undefined && source.url === undefined) return 'sqlite';
-  return source.url === undefined ? undefined : schemes[URL.parse(source.url)?.protocol ?? ''];
+  if (source.url !== undefined) return driverIn(source.url);
+  if (source.service !== undefined) return 'postgres';
+  return source.file === undefined ? undefined : 'sqlite';
+}
+
+/** What a source's URL sets, and the parameters in it that can't be used. An invalid URL sets nothing. */
+export function valuesOfUrl({ url: text }: Pick<SourceValues, 'url'>): {
+  readonly values: ParameterValues;
+  readonly faults: readonly ParameterFault[];
+} {
+  const url = text === undefined ? undefined : parseConnectionUrl(text);
+  if (url === undefined || typeof url === 'string') return { values: {}, faults: [] };
+  const { values, faults } = readParameters(url.driver, url.parameters);
+  return { values: { ...partsOf(url), ...values }, faults };
+}
+
+function partsOf({ user, password, database, hosts }: ConnectionUrl): ParameterValues {
+  return { ...defined({ user, password, database }), ...(hosts.length === 0 ? {} : { hosts }) };
 }
 
 /**
- * The address, taken from the `url` option or from the separate options. The options must have passed {@link faultsOf}.
+ * The address from the source's options and URL. The options must have passed `faultsOf`.
+ *
+ * @param service the values of the source's connection service, which the options and the URL override
  */
-export function addressOf(source: SourceValues): ServerAddress {
+export function addressOf(source: SourceValues, service: ParameterValues = {}): ServerAddress {
   const driver = driverOf(source) ?? 'postgres';
-  const url = source.url === undefined ? undefined : URL.parse(source.url);
-  const given = url ? partsOf(url) : source;
+  const url = valuesOfUrl(source).values;
+  const { user, password, database, target_session_attrs: target } = source;
+  const given: ParameterValues = {
+    ...service,
+    ...url,
+    ...placeIn(source),
+    ...defined({ user, password, database, target }),
+  };
   // The whole URL is already registered as a secret. The password is registered too, because drivers may print only the
   // password.
   if (given.password !== undefined) registerSecret(given.password);
   return {
     driver,
-    host: given.host ?? 'localhost',
-    port: given.port ?? defaultPort[driver],
+    servers: serversOf(given, defaultPort[driver]),
+    target: given.target ?? 'any',
     database: given.database,
     user: given.user,
-    password: given.password,
+    tls: { ...service.tls, ...url.tls, ...defined(source.tls) },
+    hasChannelBinding: given.hasChannelBinding === true,
+    connectSeconds: given.connectSeconds ?? source.connect_timeout_seconds,
+    applicationName: given.applicationName ?? 'sluice',
+    startupOptions: given.startupOptions,
   };
+}
+
+function placeIn({ host, port }: SourceValues): ParameterValues {
+  const hosts = host?.startsWith('/') ? [{ host }] : hostsIn(host ?? '');
+  return { ...(hosts?.length ? { hosts } : {}), ...(port === undefined ? {} : { ports: [port] }) };
+}
+
+function serversOf({ hosts = [], ports = [], password }: ParameterValues, defaultPort: number) {
+  const [first = { host: 'localhost' }, ...others] = hosts;
+  const server = ({ host, port }: HostPort, i: number): Server => {
+    return { host, port: port ?? ports[i] ?? ports[0] ?? defaultPort, password };
+  };
+  return [server(first, 0), ...others.map((one, i) => server(one, i + 1))] as const;
+}
+
+/** Without the entries that are undefined, so that the others override what was set before. */
+function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** A source's login; undefined for a file, which doesn't need a login. */
 export function accountOf(source: SourceValues): SourceAccount | undefined {
   if (driverOf(source) === 'sqlite') return undefined;
-  const { driver, host, port, user, password } = addressOf(source);
-  const { tls, ssh } = source;
+  const { driver, servers, user, tls } = addressOf(source);
+  const { ssh, service, passfile } = source;
   const through = ssh === undefined ? '' : ` through ${ssh.user}@${ssh.host}`;
+  const place = service === undefined ? servers.map(placeOf).join(',') : `service ${service}`;
   return {
-    place: `${host}:${port}${through}`,
+    place: `${place}${through}`,
     user,
-    secret: { driver, password, tls, ssh },
-    files: [tls.ca_file, tls.cert_file, tls.key_file, ssh?.private_key_file],
+    secret: { driver, password: servers[0].password, tls, ssh, service },
+    files: [
+      ...[tls.ca_file, tls.cert_file, tls.key_file, ssh?.private_key_file],
+      ...[passfile && expandHome(passfile), serviceFileOf(source)],
+    ],
   };
 }
 
-function partsOf(url: URL) {
-  const text = (part: string) => (part === '' ? undefined : decodeURIComponent(part));
-  return {
-    host: text(url.hostname.replace(/^\[(.*)\]$/, '$1')),
-    port: url.port === '' ? undefined : Number(url.port),
-    database: text(url.pathname.slice(1)),
-    user: text(url.username),
-    password: text(url.password),
-  };
-}
-
-/** Checks that the options can be combined. Doesn't need network access. */
-export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): Fault[] {
-  const driver = driverOf(source);
-  return [
-    ...urlFaults(source),
-    ...(driver === 'sqlite' ? fileFaults(source) : serverFaults(source, driver)),
-    ...tlsFaults(source.tls),
-    ...sshFaults(source, driver),
-    ...(query === undefined ? [] : queryFaults(query, driver)),
-  ];
-}
-
-function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
-  if (url === undefined) return [];
-  const parsed = URL.parse(url);
-  const meant = schemes[parsed?.protocol ?? ''];
-  if (!parsed || meant === undefined) {
-    return [
-      {
-        option: 'url',
-        message: 'must be a full URL that starts with postgres://, mysql://, mariadb:// or sqlserver://',
-      },
-    ];
-  }
-  const twice = beside.filter((name) => source[name] !== undefined);
-  return [
-    ...twice.map((option) => ({ option, message: 'is also in the URL; remove one of the two' })),
-    ...(driver !== undefined && driver !== meant && !(isMysql(driver) && isMysql(meant))
-      ? [{ option: 'driver', message: `is ${driver}, but the URL is for ${meant}` }]
-      : []),
-    ...(parsed.search === ''
-      ? []
-      : [{ option: 'url', message: 'must not have query parameters; set TLS and timeouts with options' }]),
-    ...(canDecode(parsed)
-      ? []
-      : [{ option: 'url', message: 'has a % that does not start an escape sequence; write % as %25' }]),
-  ];
-}
-
-function canDecode(url: URL): boolean {
-  try {
-    partsOf(url);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isMysql(driver: DriverName): boolean {
-  return driver === 'mysql' || driver === 'mariadb';
-}
-
-function fileFaults(source: SourceValues): Fault[] {
-  const useless = [...beside, 'url' as const].filter((name) => source[name] !== undefined);
-  return [
-    ...(source.file === undefined
-      ? [{ option: 'file', message: 'is missing; set it to the SQLite database file' }]
-      : []),
-    ...useless.map((option) => ({ option, message: 'does not apply to SQLite; remove it' })),
-    ...(source.tls.mode === 'off' ? [] : [{ option: 'tls', message: 'does not apply to SQLite; remove it' }]),
-    ...(source.statement_timeout_seconds === 0
-      ? []
-      : [{ option: 'statement_timeout_seconds', message: 'does not apply to SQLite; remove it' }]),
-  ];
-}
-
-function serverFaults(source: SourceValues, driver: DriverName | undefined): Fault[] {
-  const nowhere = driver === undefined && source.url === undefined;
-  const hasNoUser = driver !== undefined && addressOfUser(source) === undefined;
-  return [
-    ...(nowhere ? [{ option: 'driver', message: 'is missing; set driver or url' }] : []),
-    ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
-    ...(hasNoUser
-      ? [
-          source.url === undefined
-            ? { option: 'user', message: 'is missing' }
-            : { option: 'url', message: 'has no user' },
-        ]
-      : []),
-  ];
-}
-
-function queryFaults(
-  { sql, cursor, lag, null_cursors: nulls, chunks }: QueryValues,
-  driver: DriverName | undefined,
-): Fault[] {
-  const alone = 'requires cursor; set cursor to a column';
-  return [
-    ...(sql.trim() === ''
-      ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }]
-      : []),
-    ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to the name of a result column' }] : []),
-    ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: alone }] : []),
-    ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: alone }] : []),
-    ...(cursor !== undefined && chunks !== undefined
-      ? [
-          {
-            option: 'chunks',
-            message: 'cannot be combined with cursor, which reads only new rows; remove one of the two',
-          },
-        ]
-      : []),
-    ...(chunks !== undefined && driver === 'sqlite'
-      ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no network connection; remove it' }]
-      : []),
-  ];
-}
-
-function addressOfUser(source: SourceValues): string | undefined {
-  return source.url === undefined ? source.user : URL.parse(source.url)?.username || undefined;
-}
-
-function sshFaults(source: SourceValues, driver: DriverName | undefined): Fault[] {
-  const { ssh } = source;
-  if (ssh === undefined) return [];
-  if (driver === 'sqlite') return [{ option: 'ssh', message: 'does not apply to SQLite; remove it' }];
-  const isKeyless = ssh.password === undefined && ssh.private_key_file === undefined;
-  const isSocket = driver !== undefined && canDecodeUrl(source) && addressOf(source).host.startsWith('/');
-  return [
-    ...(isKeyless ? [{ option: 'ssh', message: 'requires private_key_file or password' }] : []),
-    ...(ssh.passphrase !== undefined && ssh.private_key_file === undefined
-      ? [{ option: 'ssh', message: 'has a passphrase, but no private_key_file' }]
-      : []),
-    ...(isSocket ? [{ option: 'ssh', message: 'can tunnel to a host and port, but not to a Unix socket' }] : []),
-  ];
-}
-
-function canDecodeUrl({ url }: SourceValues): boolean {
-  const parsed = url === undefined ? undefined : URL.parse(url);
-  return parsed === undefined || (parsed !== null && canDecode(parsed));
-}
-
-function tlsFaults(tls: DbTlsOptions): Fault[] {
-  const files = [tls.ca_file, tls.cert_file, tls.key_file, tls.servername].some((given) => given !== undefined);
-  return [
-    ...(tls.mode === 'off' && files
-      ? [{ option: 'tls', message: 'is off, but certificate options are set; set mode to verify' }]
-      : []),
-    ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
-  ];
-}
-
-/** TLS settings with the contents of their files; undefined if TLS is off. */
-export interface Tls extends TlsTexts {
-  readonly rejectUnauthorized: boolean;
-  readonly servername?: string;
-}
-
-/** Reads the TLS files. Their paths are relative to `folder`. Throws `DB_TLS_FILE` if a file can't be read. */
-export async function readTls(tls: DbTlsOptions, folder: string): Promise<Tls | undefined> {
-  if (tls.mode === 'off') return undefined;
-  return {
-    rejectUnauthorized: tls.mode === 'verify',
-    ...(await readTlsFiles(tls, folder, badFile)),
-    servername: tls.servername,
-  };
-}
-
-function badFile(_option: string, path: string, cause: unknown): Problem {
-  return new Problem({
-    code: 'DB_TLS_FILE',
-    family: 'config',
-    message: `cannot read a file named in the tls options: ${path}`,
-    next: "fix the path or the file's permissions",
-    cause,
-  });
+/** A server's name in messages. */
+export function placeOf({ host, port }: Pick<Server, 'host' | 'port'>): string {
+  return `${host}:${port}`;
 }

@@ -1,9 +1,10 @@
 import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
+import type { Server, ServerAddress } from './address.ts';
 import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
-/** A driver's input: the source's validated options, and the connector's context. */
-export interface ConnectOptions {
+/** The connector's context for a source with validated options. */
+export interface ReadOptions {
   readonly source: SourceValues;
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -12,8 +13,18 @@ export interface ConnectOptions {
   readonly logIn?: LogIn;
   /** Adds a warning to the run; undefined if there is no run. */
   readonly warn?: (warning: RunWarning) => void;
+}
+
+/** A driver's input. */
+export interface ConnectOptions extends ReadOptions {
+  readonly address: ServerAddress;
   /** SSH tunnel to the server. If present, the driver connects through it instead of to the host and port. */
   readonly tunnel?: Pick<Tunnel, 'folder' | 'path'>;
+}
+
+/** The input for one login attempt, which is to one of the source's servers. */
+export interface LoginOptions extends ConnectOptions {
+  readonly server: Server;
 }
 
 /** A database driver: checks the connection and reads a query. */

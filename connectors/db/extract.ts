@@ -1,5 +1,5 @@
 import type { Batch, ExtractContext, Extraction, SourceContext } from '#sdk';
-import { addressOf, driverOf } from './address.ts';
+import { addressOf, driverOf, placeOf } from './address.ts';
 import { extractChanges } from './changes.ts';
 import { extractChunks } from './chunks.ts';
 import { acquireSlot } from './connection-slots.ts';
@@ -26,7 +26,7 @@ export async function checkBy(driver: Driver, context: SourceContext<typeof sour
 /** Waits for a free connection slot, then reads a query with a driver: in full, incrementally or in chunks. */
 export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
   const { signal } = context;
-  const free = await placeOf(context);
+  const free = await slotFor(context);
   const stop = new AbortController();
   const door = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
   const way = new Route(door);
@@ -52,10 +52,10 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
 }
 
 /** Files have no limit. */
-async function placeOf({ source, signal, alive = () => undefined }: Context): Promise<() => void> {
+async function slotFor({ source, signal, alive = () => undefined }: Context): Promise<() => void> {
   if (driverOf(source) === 'sqlite') return () => undefined;
-  const { host, port, database, user } = addressOf(source);
-  const server = JSON.stringify([host, port, database, user, source.ssh?.host]);
+  const { servers, database, user } = addressOf(source);
+  const server = JSON.stringify([servers.map(placeOf), database, user, source.ssh?.host, source.service]);
   return acquireSlot({ server, maxConnections: source.connections, signal, alive });
 }
 

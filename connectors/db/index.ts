@@ -1,8 +1,9 @@
 import { defineConnector, meantWatermark, Problem } from '#sdk';
-import { accountOf, driverOf, faultsOf } from './address.ts';
+import { accountOf, driverOf } from './address.ts';
 import { discoverBy } from './catalogue.ts';
 import type { Driver } from './driver.ts';
 import { checkBy, extractBy } from './extract.ts';
+import { faultsOf } from './option-faults.ts';
 import { type DriverName, query, type SourceValues, source } from './options.ts';
 import { reference } from './reference.ts';
 

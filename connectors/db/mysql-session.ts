@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import { type Batch, type Column, type ConnectorLog, type Extraction, logInBy } from '#sdk';
-import { addressOf, readTls } from './address.ts';
+import { placeOf, type Server } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
-import type { ConnectOptions } from './driver.ts';
+import type { ConnectOptions, LoginOptions } from './driver.ts';
 import { mysqlConfig } from './mysql-config.ts';
 import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
@@ -13,7 +13,9 @@ import type { BoundStatement, StatementShape } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import { maxCancelMs, waitAtMost, waitForCancellation } from './patience.ts';
 import type { ServerWarnings } from './server-warnings.ts';
+import { avoid, openOnAny } from './servers.ts';
 import { SpanBlock } from './span-block.ts';
+import { readTls } from './tls-files.ts';
 
 const goodbyePatienceMs = 800;
 /** The server's write timeout, which applies if the reader is slow: one day instead of the default of one minute. */
@@ -21,7 +23,7 @@ const writePatienceSeconds = 86_400;
 
 interface SessionOptions {
   readonly config: ConnectionOptions;
-  readonly place: string;
+  readonly server: Server;
   readonly connectSeconds: number;
   readonly log: ConnectorLog;
 }
@@ -30,6 +32,7 @@ interface SessionOptions {
 export class MysqlSession {
   readonly #connection: Connection;
   readonly #config: ConnectionOptions;
+  readonly #server: Server;
   readonly #connectSeconds: number;
   readonly #log: ConnectorLog;
   readonly #breakable: Breakable;
@@ -38,8 +41,9 @@ export class MysqlSession {
   /** The server's name in messages. */
   readonly place: string;
 
-  private constructor({ config, place, connectSeconds, log }: SessionOptions) {
-    this.place = place;
+  private constructor({ config, server, connectSeconds, log }: SessionOptions) {
+    this.place = placeOf(server);
+    this.#server = server;
     this.#config = config;
     this.#connectSeconds = connectSeconds;
     this.#log = log;
@@ -49,19 +53,22 @@ export class MysqlSession {
     this.#connection.on('error', (reason) => this.#breakable.onBroken(reason));
   }
 
-  /** Connects and logs in. Throws a Problem, or the signal's reason. */
+  /** Connects to one of the servers and logs in. Throws a Problem, or the signal's reason. */
   static open(door: ConnectOptions): Promise<MysqlSession> {
-    return logInBy(door, () => MysqlSession.#open(door));
+    const opener = {
+      open: (login: LoginOptions) => MysqlSession.#open(login),
+      objection: async () => undefined,
+      close: (session: MysqlSession) => session.close(),
+    };
+    return logInBy(door, () => openOnAny(door, opener));
   }
 
-  static async #open({ source, folder, signal, log, tunnel }: ConnectOptions): Promise<MysqlSession> {
+  static async #open({ address, server, folder, signal, log, tunnel }: LoginOptions): Promise<MysqlSession> {
     signal.throwIfAborted();
-    const address = addressOf(source);
-    const connectSeconds = source.connect_timeout_seconds;
-    const tls = await readTls(source.tls, folder);
-    const config = mysqlConfig({ address, tls, timeoutMs: connectSeconds * 1000, socket: tunnel?.path });
-    const place = `${address.host}:${address.port}`;
-    const session = new MysqlSession({ config, place, connectSeconds, log });
+    const { connectSeconds } = address;
+    const tls = await readTls(address.tls, folder);
+    const config = mysqlConfig({ address, server, tls, socket: tunnel?.path });
+    const session = new MysqlSession({ config, server, connectSeconds, log });
     try {
       await session.#breakable.until(signal, (settle) => session.#connection.connect((failure) => settle(failure)));
       session.#isConnected = true;
@@ -73,12 +80,14 @@ export class MysqlSession {
   }
 
   #problem(thrown: unknown): Error {
-    return mysqlProblem(thrown, {
+    const problem = mysqlProblem(thrown, {
       place: this.place,
       connectSeconds: this.#connectSeconds,
       isConnected: this.#isConnected,
       hasTls: this.#config.ssl !== undefined,
     });
+    if (this.#isConnected && problem.family === 'try_later') avoid(this.#server);
+    return problem;
   }
 
   /** Runs Sluice's own statements in order and drops their results. */

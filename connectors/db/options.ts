@@ -4,22 +4,33 @@ export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] a
 export type DriverName = (typeof drivers)[number];
 
 /**
- * How to use TLS with the server. `require` only encrypts; `verify` also verifies the server's certificate and host
- * name.
+ * Which servers a PostgreSQL source reads from, by libpq's names.
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-TARGET-SESSION-ATTRS
  */
+export const targetSessions = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+export type TargetSession = (typeof targetSessions)[number];
+
+/** How to use TLS with the server. */
 export interface DbTlsOptions extends TlsFiles {
-  readonly mode: 'off' | 'require' | 'verify';
+  /** Undefined if neither the option nor the URL sets it; TLS is then off. */
+  readonly mode?: 'off' | 'require' | 'verify-ca' | 'verify';
+  /** False if any certificate is accepted. */
+  readonly verify?: boolean;
 }
 
 const tlsSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['mode'],
   properties: {
     mode: {
-      enum: ['off', 'require', 'verify'],
+      enum: ['off', 'require', 'verify-ca', 'verify'],
       description:
-        '`require` encrypts the connection but trusts any server; `verify` also verifies the server’s certificate and host name.',
+        'Default: the URL’s mode, or off. `verify` encrypts the connection and verifies the server’s certificate and host name. `verify-ca` verifies only that ca_file’s authority signed the certificate. `require` is like `verify-ca` if ca_file is set, otherwise like `verify`.',
+    },
+    verify: {
+      type: 'boolean',
+      description:
+        'With mode require: false accepts any certificate, so the connection is encrypted but not protected from an attacker in between. Default: true.',
     },
     ...tlsFileSchemas,
   },
@@ -72,7 +83,7 @@ export const source = {
   }),
   host: option.text({
     about:
-      'Host name or address of the server. For a Unix socket: the absolute path of its folder (PostgreSQL) or file (MySQL).',
+      'Host name or address of the server. For a Unix socket: the absolute path of its folder (PostgreSQL) or file (MySQL). Several hosts, separated by commas, are tried in order; each can have its own port (db1:5433).',
     example: 'db.example.com',
   }),
   port: option.integer({
@@ -88,9 +99,28 @@ export const source = {
     about: "SQLite database file, relative to the config file's folder.",
     example: 'data/shop.sqlite',
   }),
+  target_session_attrs: option.choice(targetSessions, {
+    about:
+      'PostgreSQL: which of several hosts to read from, depending on whether it accepts writes. Default: the URL’s value, or any.',
+    example: 'prefer-standby',
+  }),
+  passfile: option.text({
+    about: "PostgreSQL: password file in the format of ~/.pgpass, relative to the config file's folder.",
+    example: 'pgpass',
+  }),
+  service: option.text({
+    about:
+      'PostgreSQL: name of a section in the connection service file, which sets what the other options do not set.',
+    example: 'shop',
+  }),
+  service_file: option.text({
+    about:
+      "With service: the connection service file, relative to the config file's folder. Default: ~/.pg_service.conf.",
+    example: 'pg_service.conf',
+  }),
   tls: option.schema<DbTlsOptions>(tlsSchema, {
-    about: 'TLS encryption of the connection.',
-    default: { mode: 'off' },
+    about: 'TLS encryption of the connection. Takes precedence over the URL.',
+    default: {},
     example: { mode: 'verify', ca_file: 'ca.pem' },
   }),
   ssh: option.schema<SshOptions | undefined>(sshSchema, {

@@ -65,7 +65,7 @@ const pgbouncer: readonly Rule[] = [
     words: /^unsupported startup parameter/,
     family: 'config',
     code: 'DB_POOL_PARAMETER',
-    next: "unset PGOPTIONS in Sluice's environment, or add the parameter to PgBouncer's ignore_startup_parameters",
+    next: "remove options from the source's URL or connection service, or add it to PgBouncer's ignore_startup_parameters",
   },
 ];
 

@@ -57,7 +57,7 @@ async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promis
   // As usual in PostgreSQL, a host that starts with a slash is the folder that contains a Unix socket.
   if (host!.startsWith('/')) messenger.connect(`${host}/.s.PGSQL.${port}`);
   else messenger.connect(port!, host!);
-  checkMessages(connection);
+  checkMessages(connection, { hasChannelBinding: false });
   (connection.stream as Socket).unref();
   await waitAtMost(requestTimeoutMs, done, { ref: false });
   connection.stream.destroy();

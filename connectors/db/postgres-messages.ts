@@ -25,13 +25,19 @@ export function endOfMessage(bytes: Buffer, at: number): number {
   return at + 1 + length;
 }
 
+interface MessageOptions {
+  /** Whether the login must be bound to the TLS connection. */
+  readonly hasChannelBinding: boolean;
+}
+
 /**
  * Validates messages between a connection's socket and pg's parser. The parser receives one complete message at a time,
  * so it never reads beyond a message's end. It never receives a message that would make it loop or throw. Call this
  * function right after `connect`; it also covers the TLS stream, which pg creates later.
  */
-export function checkMessages(connection: Connection): void {
+export function checkMessages(connection: Connection, { hasChannelBinding }: MessageOptions): void {
   const watched = connection as unknown as { readonly stream: Duplex; on(event: 'sslconnect', then: () => void): void };
+  const insert = (stream: Duplex) => insertBefore(stream, hasChannelBinding ? new BoundLogin() : undefined);
   guardStream(watched.stream, unreadable);
   watched.on('sslconnect', () => {
     guardStream(watched.stream, unreadable);
@@ -41,9 +47,12 @@ export function checkMessages(connection: Connection): void {
   if (!(connection as unknown as { ssl: unknown }).ssl) insert(watched.stream);
 }
 
-function insert(stream: Duplex): void {
+function insertBefore(stream: Duplex, login: BoundLogin | undefined): void {
   const { parser } = wireOf(stream, 'pg');
-  const messages = new Messages((message) => parser.call(stream, message));
+  const messages = new Messages((message) => {
+    login?.check(message);
+    parser.call(stream, message);
+  });
   stream.off('data', parser);
   stream.on('data', (bytes: Buffer) => messages.take(bytes));
 }
@@ -125,6 +134,35 @@ function checkLogin(body: Buffer): void {
   if (bytes !== undefined)
     throw brokenProtocol(`an authentication request of ${body.length} bytes instead of ${bytes + 4}`);
   throw loginUnsupported(unsupported.get(kind) ?? `an unknown authentication method (${kind})`);
+}
+
+const [loginOk, saslMethods, saslFinal] = [0, 10, 12];
+
+/**
+ * Refuses a login that isn't bound to the TLS connection, so that a server in between can't forward it. pg binds the
+ * login if the server offers it, and verifies the server's signature.
+ */
+class BoundLogin {
+  #isProven = false;
+
+  check(message: Buffer): void {
+    if (String.fromCharCode(message[0]!) !== 'R') return;
+    const kind = message.readInt32BE(headerBytes);
+    if (kind === saslFinal) this.#isProven = true;
+    const methods = kind === saslMethods ? message.toString('latin1', headerBytes + 4).split('\0') : [];
+    const isBound = kind === saslMethods ? methods.includes('SCRAM-SHA-256-PLUS') : kind > saslMethods;
+    if (!isBound && !(kind === loginOk && this.#isProven)) throw notBound();
+  }
+}
+
+function notBound(): Problem {
+  return new Problem({
+    code: 'DB_LOGIN_KIND',
+    family: 'config',
+    message: 'login refused: the server does not support channel binding, which the URL requires',
+    allowed: 'the authentication method scram-sha-256 over TLS',
+    next: 'remove channel_binding=require from the URL, or change the authentication method on the server',
+  });
 }
 
 /** For this user, the server requires an authentication method that Sluice doesn't support. */

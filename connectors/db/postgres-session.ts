@@ -1,22 +1,25 @@
 import type { Socket } from 'node:net';
-import pg from 'pg';
+import type pg from 'pg';
 import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
-import { addressOf, readTls } from './address.ts';
+import { placeOf, type Server } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
-import type { ConnectOptions } from './driver.ts';
+import type { ConnectOptions, LoginOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
-import type { QueryValues } from './options.ts';
+import type { QueryValues, TargetSession } from './options.ts';
 import { waitAtMost, waitForCancellation } from './patience.ts';
 import { repeatCancel } from './postgres-cancel.ts';
-import { postgresConfig } from './postgres-config.ts';
+import { postgresClient, postgresConfig } from './postgres-config.ts';
 import { PostgresInterceptor, pgWire } from './postgres-interceptor.ts';
 import { checkMessages } from './postgres-messages.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';
 import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
+import { avoid, openOnAny } from './servers.ts';
 import { SpanBlock } from './span-block.ts';
+import { objectionTo, targetQuery } from './target-session.ts';
+import { readTls } from './tls-files.ts';
 
 const goodbyePatienceMs = 2000;
 
@@ -40,6 +43,7 @@ interface Found extends Omit<TypeRow, 'oid' | 'inner'> {
 /** One connection to PostgreSQL. */
 export class PostgresSession {
   readonly place: string;
+  readonly #server: Server;
   readonly #client: pg.Client;
   readonly #config: pg.ClientConfig;
   #broken: unknown;
@@ -49,10 +53,11 @@ export class PostgresSession {
   /** Whether a response from the server is still outstanding. */
   #isBusy = false;
 
-  private constructor(place: string, config: pg.ClientConfig) {
-    this.place = place;
+  private constructor(server: Server, config: pg.ClientConfig) {
+    this.place = placeOf(server);
+    this.#server = server;
     this.#config = config;
-    this.#client = new pg.Client(config);
+    this.#client = postgresClient(config);
     this.#client.on('error', (reason) => {
       this.#broken ??= reason;
       this.#isBusy = false;
@@ -60,18 +65,22 @@ export class PostgresSession {
     });
   }
 
-  /** Connects and logs in. Throws a Problem, or the signal's reason. */
+  /** Connects to one of the servers and logs in. Throws a Problem, or the signal's reason. */
   static open(door: ConnectOptions): Promise<PostgresSession> {
-    return logInBy(door, () => PostgresSession.#open(door));
+    const opener = {
+      open: (login: LoginOptions) => PostgresSession.#open(login),
+      objection: async (session: PostgresSession, target: TargetSession) =>
+        target === 'any' ? undefined : objectionTo(target, await session.row(targetQuery)),
+      close: (session: PostgresSession) => session.close(),
+    };
+    return logInBy(door, () => openOnAny(door, opener));
   }
 
-  static async #open({ source, folder, signal, log, tunnel }: ConnectOptions): Promise<PostgresSession> {
+  static async #open({ address, server, folder, signal, log, tunnel }: LoginOptions): Promise<PostgresSession> {
     signal.throwIfAborted();
-    const address = addressOf(source);
-    const tls = await readTls(source.tls, folder);
-    const timeoutMs = source.connect_timeout_seconds * 1000;
-    const config = postgresConfig({ address, tls, timeoutMs, socketFolder: tunnel?.folder });
-    const session = new PostgresSession(`${address.host}:${address.port}`, config);
+    const tls = await readTls(address.tls, folder);
+    const config = postgresConfig({ address, server, tls, socketFolder: tunnel?.folder });
+    const session = new PostgresSession(server, config);
     session.#client.on('notice', logNotice(log));
     session.#client.on('notice', ({ code = '', message = '' }) => {
       if (code.startsWith(warningClass) && session.#warnings.length < maxWarnings) {
@@ -82,14 +91,14 @@ export class PostgresSession {
     signal.addEventListener('abort', stop);
     try {
       const connected = session.#client.connect();
-      checkMessages(session.#connection);
+      checkMessages(session.#connection, address);
       await connected;
       session.#isConnected = true;
     } catch (thrown) {
       session.#drop();
       signal.throwIfAborted();
       if (seenIn(thrown).message === 'timeout expired') {
-        throw connectTimeout(session.place, source.connect_timeout_seconds);
+        throw connectTimeout(session.place, address.connectSeconds);
       }
       throw session.#problem(thrown);
     } finally {
@@ -99,8 +108,10 @@ export class PostgresSession {
   }
 
   #problem(thrown: unknown): Problem {
-    const { place } = this;
-    return postgresProblem(thrown, { place, isConnected: this.#isConnected, hasTls: this.#config.ssl !== false });
+    const hasTls = this.#config.ssl !== false;
+    const problem = postgresProblem(thrown, { place: this.place, isConnected: this.#isConnected, hasTls });
+    if (this.#isConnected && problem.family === 'try_later') avoid(this.#server);
+    return problem;
   }
 
   /** Runs one of Sluice's own statements, which returns one row of text. */

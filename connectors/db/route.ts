@@ -1,7 +1,7 @@
 import { logInBy, openTunnel, type SshLogin, type Tunnel } from '#sdk';
-import { addressOf } from './address.ts';
-import type { ConnectOptions } from './driver.ts';
+import type { ConnectOptions, ReadOptions } from './driver.ts';
 import type { SshOptions } from './options.ts';
+import { readAddress } from './read-address.ts';
 
 /**
  * Grace period before an SSH tunnel is closed. A run that ends early may still have to send a cancel request through
@@ -14,25 +14,29 @@ const lastWordsMs = 1000;
  * if it breaks.
  */
 export class Route {
-  readonly #options: ConnectOptions;
+  readonly #options: ReadOptions;
   #tunnel: Tunnel | undefined;
 
-  constructor(connectOptions: ConnectOptions) {
-    this.#options = connectOptions;
+  constructor(readOptions: ReadOptions) {
+    this.#options = readOptions;
   }
 
-  /** The options to connect with. They include the SSH tunnel if one is configured. */
+  /**
+   * The options to connect with. They include the SSH tunnel if one is configured. The service and password files are
+   * read again each time, because they may have changed.
+   */
   async door(): Promise<ConnectOptions> {
     const { source, folder, signal } = this.#options;
     const { ssh } = source;
-    if (ssh === undefined) return this.#options;
+    const address = await readAddress(source, folder);
+    if (ssh === undefined) return { ...this.#options, address };
     if (this.#tunnel?.fault() !== undefined) await this.close();
-    const { host, port } = addressOf(source);
+    const [{ host, port }] = address.servers;
     const login = loginOf(ssh, { folder, source });
     // PostgreSQL's driver expects the socket's folder as the host, and derives the socket's file name from the port.
     const open = () => openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
     this.#tunnel ??= await logInBy(this.#options, open, { isPart: true });
-    return { ...this.#options, tunnel: this.#tunnel };
+    return { ...this.#options, address, tunnel: this.#tunnel };
   }
 
   /**
@@ -55,7 +59,7 @@ export class Route {
   }
 }
 
-function loginOf(ssh: SshOptions, { folder, source }: Pick<ConnectOptions, 'folder' | 'source'>): SshLogin {
+function loginOf(ssh: SshOptions, { folder, source }: Pick<ReadOptions, 'folder' | 'source'>): SshLogin {
   const port = ssh.port ?? 22;
   return {
     ...ssh,

@@ -1,7 +1,7 @@
 import type * as Tedious from 'tedious';
 import type { Connection, ConnectionConfiguration, Request } from 'tedious';
 import { type Batch, type Column, type Extraction, logInBy, Problem, type Value } from '#sdk';
-import { addressOf, readTls, type ServerAddress, type Tls } from './address.ts';
+import { placeOf, type Server, type ServerAddress } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { refuseDuplicates } from './cells.ts';
@@ -12,6 +12,7 @@ import type { Circumstances } from './server-problems.ts';
 import { connectorTo, driverChanged, loadTedious } from './sqlserver-driver.ts';
 import { sqlserverProblem } from './sqlserver-problems.ts';
 import { sqlserverType } from './sqlserver-values.ts';
+import { readTls, type Tls } from './tls-files.ts';
 
 const rowsPerBatch = 1024;
 /** Initial estimate of a row's size in bytes. */
@@ -52,19 +53,20 @@ export class SqlserverSession {
     return logInBy(door, () => SqlserverSession.#open(door));
   }
 
-  static async #open({ source, folder, signal, tunnel }: ConnectOptions): Promise<SqlserverSession> {
+  static async #open({ source, address, folder, signal, tunnel }: ConnectOptions): Promise<SqlserverSession> {
     signal.throwIfAborted();
     const tedious = loadTedious(folder);
-    const address = addressOf(source);
-    const connectSeconds = source.connect_timeout_seconds;
+    const { connectSeconds, servers } = address;
+    const [server] = servers;
     const config = configOf({
       address,
-      tls: await readTls(source.tls, folder),
+      server,
+      tls: await readTls(address.tls, folder),
       connectMs: connectSeconds * 1000,
       statementMs: Math.ceil(source.statement_timeout_seconds * 1000),
       socket: tunnel?.path,
     });
-    const place = `${address.host}:${address.port}`;
+    const place = placeOf(server);
     const session = new SqlserverSession(tedious, config, { place, connectSeconds });
     session.#connection.once('errorMessage', ({ number }) => {
       session.#loginError = number;
@@ -221,6 +223,7 @@ function variant(column: string): Problem {
 
 interface ConfigParts {
   readonly address: ServerAddress;
+  readonly server: Server;
   readonly tls: Tls | undefined;
   readonly connectMs: number;
   readonly statementMs: number;
@@ -228,8 +231,9 @@ interface ConfigParts {
   readonly socket: string | undefined;
 }
 
-function configOf({ address, tls, connectMs, statementMs, socket }: ConfigParts): ConnectionConfiguration {
-  const { host, port, user, password, database } = address;
+function configOf({ address, server, tls, connectMs, statementMs, socket }: ConfigParts): ConnectionConfiguration {
+  const { user, database } = address;
+  const { host, port, password } = server;
   const { ca, cert, key } = tls ?? {};
   return {
     server: host,

@@ -6,6 +6,7 @@ import '../lib/temporal.ts';
 
 export { exponentialMs } from '../lib/backoff.ts';
 export { environmentWith } from '../lib/environment-with.ts';
+export { expandHome } from '../lib/expand-home.ts';
 export { networkWords, seenIn } from '../lib/network.ts';
 export { passingAnswer, retryAfterMs } from '../lib/passing-answer.ts';
 export { Problem, type ProblemOptions } from '../lib/problem.ts';

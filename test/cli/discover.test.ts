@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { splitAtPassword } from '../../src/cli/discover/source-at.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { sendJson, TestServer } from '../connectors/http-server.ts';
 import { makeFolder, start } from '../journey/process.ts';
@@ -74,13 +75,22 @@ describe('sluice discover', () => {
     expect(stderr).toMatch(/^CLI_UNKNOWN_SOURCE: [\s\S]*did you mean "shop"\?/);
   });
 
+  it.each([
+    ['postgres://u:p@ss@a:1,b/d?host=/s', { before: 'postgres://u', password: 'p@ss', after: '@a:1,b/d?host=/s' }],
+    ['postgres://u:p%40@/d', { before: 'postgres://u', password: 'p%40', after: '@/d' }],
+    ['postgres://u@h/a:b@c', { before: 'postgres://u@h/a:b@c', after: '' }],
+    ['mysql://u:@h', { before: 'mysql://u:@h', after: '' }],
+  ])('finds the password in %s', (url, parts) => {
+    expect(splitAtPassword(url)).toEqual(parts);
+  });
+
   it('reports a missing API path, an unreachable server and an invalid URL without showing the password', async () => {
     const discover = await setUp();
     const [api, away, url, bad] = await Promise.all([
       discover('api'),
       discover('away'),
       discover('postgres://u:secret-word@127.0.0.1:1/x'),
-      discover('postgres://u:secret-word@127.0.0.1:1/x?sslmode=require'),
+      discover('postgres://u:secret-word@127.0.0.1:1,[::1]:1/x?sslmode=prefer'),
     ]);
     expect(api).toMatchObject({ code: 2, stderr: expect.stringMatching(/^DISCOVER_PATH/) });
     expect(away).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DB_UNREACHABLE[\s\S]*source away/) });

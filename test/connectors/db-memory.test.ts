@@ -7,7 +7,7 @@ import { withDefaults } from '#sdk';
 import db from '../../connectors/db/index.ts';
 import { PostgresSession } from '../../connectors/db/postgres-session.ts';
 import { describeWithServer } from '../servers/describe.ts';
-import { countRows, problemOf } from './db-reader.ts';
+import { connectOptions, countRows, problemOf } from './db-reader.ts';
 
 const run = promisify(execFile);
 const child = join(import.meta.dirname, 'db-memory-child.ts');
@@ -31,10 +31,9 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database extract',
   });
 
   it('keeps a PostgreSQL connection usable after an error in the rows and after a complete result', async () => {
-    const source = withDefaults(db.source, { url: server('PostgreSQL').url });
-    const { signal } = new AbortController();
-    const log = { debug() {}, info() {}, warn() {} };
-    const session = await PostgresSession.open({ source, folder: '/nowhere', signal, log });
+    const door = connectOptions({ url: server('PostgreSQL').url });
+    const { signal } = door;
+    const session = await PostgresSession.open(door);
     const count = async (sql: string, fetch_rows: number) => {
       await session.begin(0);
       const wire = await session.describe(sql);

@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mysql, { type Connection } from 'mysql2';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { batchText, withDefaults } from '#sdk';
-import db from '../../connectors/db/index.ts';
+import { batchText } from '#sdk';
 import { MysqlSession } from '../../connectors/db/mysql-session.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { startMariadb } from '../servers/mariadb.ts';
-import { check, countRows, extract, firstOf, problemOf, read } from './db-reader.ts';
+import { check, connectOptions, countRows, extract, firstOf, problemOf, read } from './db-reader.ts';
 
 const many = "select seq, repeat('x', 1000) as fill from seq_1_to_2000000";
 const sums = 'select sum(a.seq * b.seq) as endless from seq_1_to_1000000 a, seq_1_to_1000000 b';
@@ -281,9 +280,8 @@ describeWithServer({ servers: 'MariaDB' }, 'the MariaDB reader', (server) => {
   });
 
   it('leaves a connection usable after a complete result', async () => {
-    const { signal } = new AbortController();
-    const log = { debug() {}, info() {}, warn() {} };
-    const door = { source: withDefaults(db.source, source()), folder: '/nowhere', signal, log };
+    const door = connectOptions(source());
+    const { signal } = door;
     const session = await MysqlSession.open(door);
     await session.begin(door);
     for (const rows of [0, 3, 3000]) {

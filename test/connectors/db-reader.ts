@@ -1,4 +1,6 @@
 import { type Batch, batchText, type Extraction, Problem, type Range, type RunWarning, withDefaults } from '#sdk';
+import { addressOf } from '../../connectors/db/address.ts';
+import type { ConnectOptions } from '../../connectors/db/driver.ts';
 import db from '../../connectors/db/index.ts';
 
 const log = { debug() {}, info() {} };
@@ -21,6 +23,12 @@ interface Setting {
 function contextOf(source: Options, setting: Setting) {
   const { signal = new AbortController().signal, folder = '/nowhere', warn = () => {} } = setting;
   return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn } };
+}
+
+/** What a driver gets, for tests of a driver's session. */
+export function connectOptions(source: Options): ConnectOptions {
+  const context = contextOf(source, {});
+  return { ...context, address: addressOf(context.source) };
 }
 
 /** Starts an extract as the pipeline does. */

@@ -49,6 +49,8 @@ for (const [kind, isInstalled, start, many] of [
     });
 
     const over = (tls: object) => check({ url: server.url, tls }, { folder });
+    /** By a name that the certificate doesn't contain. */
+    const named = (tls: object) => check({ url: server.url.replace('127.0.0.1', 'localhost'), tls }, { folder });
 
     it("trusts a certificate from the configured authority for the server's address", async () => {
       expect(await over({ mode: 'verify', ca_file: 'ca.pem' })).toContain(kind);
@@ -67,8 +69,34 @@ for (const [kind, isInstalled, start, many] of [
       expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
     });
 
-    it('accepts any certificate in `require` mode', async () => {
-      expect(await over({ mode: 'require' })).toContain(kind);
+    it('accepts any certificate in `require` mode with `verify: false`', async () => {
+      expect(await over({ mode: 'require', verify: false })).toContain(kind);
+    });
+
+    it('verifies the server in `require` mode like in `verify` mode, or like in `verify-ca` mode with an authority', async () => {
+      const problem = await problemOf(over({ mode: 'require' }));
+      expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', next: expect.stringContaining('verify: false') });
+      for (const mode of ['require', 'verify-ca']) {
+        expect(await problemOf(over({ mode, ca_file: 'stranger.pem' }))).toMatchObject({ code: 'DB_TLS_REFUSED' });
+        expect(await named({ mode, ca_file: 'ca.pem' })).toContain(kind);
+      }
+      expect(await problemOf(named({ mode: 'verify', ca_file: 'ca.pem' }))).toMatchObject({ code: 'DB_TLS_REFUSED' });
+    });
+
+    it("reads the TLS mode from the URL, as the server's own clients do", async () => {
+      const [mode, ca, values] =
+        kind === 'PostgreSQL'
+          ? (['sslmode', 'sslrootcert', ['require', 'verify-ca', 'verify-full']] as const)
+          : (['ssl-mode', 'ssl-ca', ['REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY']] as const);
+      for (const value of values) {
+        const url = `${server.url}?${mode}=${value}`;
+        expect(await check({ url: `${url}&${ca}=ca.pem` }, { folder })).toContain(kind);
+        const problem = await problemOf(check({ url: `${url}&${ca}=stranger.pem` }, { folder }));
+        expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED' });
+      }
+      const url = `${server.url}?${mode}=${values[0]}`;
+      expect(await problemOf(check({ url }))).toMatchObject({ code: 'DB_TLS_REFUSED' });
+      expect(await check({ url, tls: { verify: false } })).toContain(kind);
     });
 
     it('returns every row', async () => {
@@ -78,7 +106,7 @@ for (const [kind, isInstalled, start, many] of [
     });
 
     it('can be closed early', async () => {
-      const { batches } = await extract({ url: server.url, tls: { mode: 'require' } }, many);
+      const { batches } = await extract({ url: server.url, tls: { mode: 'require', verify: false } }, many);
       for await (const batch of batches) {
         expect(batch.length).toBeGreaterThan(0);
         break;

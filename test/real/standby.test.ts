@@ -87,6 +87,19 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     expect((await readOn(source, changes, behind.watermark)).rows).toEqual([[String(rows + 1), '1']]);
   });
 
+  it('is selected among several hosts by target_session_attrs', async () => {
+    const standby = await follow();
+    const [first, second] = [primary(), standby].map(({ port }) => `127.0.0.1:${port}`) as [string, string];
+    const served = async (hosts: string, target: string) => {
+      const source = { url: primary().url.replace(first, hosts), target_session_attrs: target };
+      return (await read(source, 'select pg_is_in_recovery()')).rows[0]![0];
+    };
+    for (const hosts of [`${first},${second}`, `${second},${first}`]) {
+      for (const target of ['standby', 'prefer-standby', 'read-only']) expect(await served(hosts, target)).toBe('true');
+      for (const target of ['primary', 'read-write']) expect(await served(hosts, target)).toBe('false');
+    }
+  });
+
   it('fails instead of returning only some rows if rows are vacuumed on the primary during the read', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));

@@ -42,6 +42,12 @@ export function sourceAt(text: string): SourceAddress {
   return { connector: 'file', options: { folder: '.' }, pattern: text };
 }
 
+/** A URL's password as written, and the text around it. `URL` can't split a database's URL with several hosts. */
+export function splitAtPassword(url: string): { before: string; password?: string; after: string } {
+  const [, before = '', password, after = ''] = /^([a-z][\w.+-]*:\/\/[^/?#:@]*):([^/?#]*)(@.*)$/is.exec(url) ?? [];
+  return password === undefined || password === '' ? { before: url, after: '' } : { before, password, after };
+}
+
 /** The API at a URL. A key in the URL becomes a login, so that it isn't written to the config or the output. */
 function apiAt(url: URL): SourceAddress {
   const { pathname } = url;

@@ -2,7 +2,7 @@ import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { OpenAddressResult } from '../discover/open-address.ts';
-import type { KeyInQuery } from '../discover/source-at.ts';
+import { type KeyInQuery, splitAtPassword } from '../discover/source-at.ts';
 
 /** A dataset that the user chose. */
 export interface ChosenDataset {
@@ -109,13 +109,9 @@ function sourceOptions(
 
 /** Replaces the password with a variable. The variable's value keeps the URL's percent-encoding. */
 function urlOptions(text: string, variable: string): Pick<FirstConfig, 'secrets'> & { options: object } {
-  const url = new URL(text);
-  const { password } = url;
-  if (password === '') return { options: { url: literal(text) }, secrets: {} };
-  url.password = '';
-  const [scheme, rest] = literal(url.href).split('//') as [string, string];
-  const at = rest.indexOf('@');
-  const written = `${scheme}//${rest.slice(0, at)}:\${env:${variable}}${rest.slice(at)}`;
+  const { before, password, after } = splitAtPassword(text);
+  if (password === undefined) return { options: { url: literal(text) }, secrets: {} };
+  const written = `${literal(before)}:\${env:${variable}}${literal(after)}`;
   return { options: { url: written }, secrets: { [variable]: password } };
 }
 

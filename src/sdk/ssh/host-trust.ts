@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { ServerHostKeyAlgorithm } from 'ssh2';
 import { commandLine } from '../../lib/command-line.ts';
+import { expandHome } from '../../lib/expand-home.ts';
 import type { Problem } from '../../lib/problem.ts';
 import { fingerprintOf, type KnownKey, keysOf, typeOf } from './known-hosts.ts';
 import type { SshLogin } from './login.ts';
@@ -48,7 +48,7 @@ const kinds: readonly (readonly ServerHostKeyAlgorithm[])[] = [
 ];
 
 function pathOf(path: string, folder: string): string {
-  return resolve(folder, path.replace(/^~(?=\/)/, homedir()));
+  return resolve(folder, expandHome(path));
 }
 
 /** A missing file has no hosts. */

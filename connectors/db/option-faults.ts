@@ -1,0 +1,181 @@
+import { tlsFileFaults } from '#sdk';
+import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.ts';
+import { hostsIn, parseConnectionUrl } from './connection-url.ts';
+import type { DriverName, QueryValues, SourceValues } from './options.ts';
+
+/** A combination of options that can't be used. The message can follow the option's name. */
+interface OptionFault {
+  readonly option: string;
+  readonly message: string;
+}
+
+/** Options that the URL replaces. */
+const beside = ['host', 'port', 'database', 'user', 'password'] as const;
+
+/** Checks that the options can be combined. Doesn't need network access. */
+export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): OptionFault[] {
+  const driver = driverOf(source);
+  return [
+    ...urlFaults(source),
+    ...(driver === 'sqlite' ? fileFaults(source) : serverFaults(source, driver)),
+    ...(query === undefined ? [] : queryFaults(query, driver)),
+  ];
+}
+
+function urlFaults({ url, driver, ...source }: SourceValues): OptionFault[] {
+  if (url === undefined) return [];
+  const parsed = parseConnectionUrl(url);
+  if (typeof parsed === 'string') return [{ option: 'url', message: parsed }];
+  const twice = beside.filter((name) => source[name] !== undefined);
+  const unusable = valuesOfUrl({ url }).faults.filter(({ isTlsMode }) => !isTlsMode || source.tls.mode === undefined);
+  return [
+    ...twice.map((option) => ({ option, message: 'is also in the URL; remove one of the two' })),
+    ...(driver !== undefined && driver !== parsed.driver && !(isMysql(driver) && isMysql(parsed.driver))
+      ? [{ option: 'driver', message: `is ${driver}, but the URL is for ${parsed.driver}` }]
+      : []),
+    ...unusable.map(({ message }) => ({ option: 'url', message })),
+  ];
+}
+
+function isMysql(driver: DriverName): boolean {
+  return driver === 'mysql' || driver === 'mariadb';
+}
+
+const forServers = [
+  'url',
+  ...beside,
+  'ssh',
+  ...['target_session_attrs', 'passfile', 'service', 'service_file'],
+] as const;
+
+function fileFaults(source: SourceValues): OptionFault[] {
+  const useless = forServers.filter((name) => source[name as keyof SourceValues] !== undefined);
+  return [
+    ...(source.file === undefined
+      ? [{ option: 'file', message: 'is missing; set it to the SQLite database file' }]
+      : []),
+    ...useless.map((option) => ({ option, message: 'does not apply to SQLite; remove it' })),
+    ...(Object.keys(source.tls).length === 0 || source.tls.mode === 'off'
+      ? []
+      : [{ option: 'tls', message: 'does not apply to SQLite; remove it' }]),
+    ...(source.statement_timeout_seconds === 0
+      ? []
+      : [{ option: 'statement_timeout_seconds', message: 'does not apply to SQLite; remove it' }]),
+  ];
+}
+
+function serverFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
+  const isNowhere = driver === undefined && source.url === undefined;
+  return [
+    ...(isNowhere ? [{ option: 'driver', message: 'is missing; set driver or url' }] : []),
+    ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
+    ...(hostsIn(source.host?.startsWith('/') ? '' : (source.host ?? '')) === undefined
+      ? [{ option: 'host', message: 'has an invalid port; a port is a number from 1 to 65535' }]
+      : []),
+    ...postgresFaults(source, driver),
+    ...(driver === undefined ? [] : addressFaults(source, addressOf(source))),
+  ];
+}
+
+/** Options that only PostgreSQL has. */
+function postgresFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
+  const only = ['target_session_attrs', 'passfile', 'service', 'service_file'] as const;
+  const strange = driver === 'postgres' ? [] : only.filter((name) => source[name] !== undefined);
+  const url = valuesOfUrl(source).values;
+  const hasTwoTargets = source.target_session_attrs !== undefined && url.target !== undefined;
+  const hasTwoPasswords = source.passfile !== undefined && (source.password ?? url.password) !== undefined;
+  return [
+    ...strange.map((option) => ({ option, message: 'is only for PostgreSQL' })),
+    ...(source.service !== undefined && source.url !== undefined
+      ? [{ option: 'service', message: 'cannot be combined with url; remove one of the two' }]
+      : []),
+    ...(source.service === undefined && source.service_file !== undefined
+      ? [{ option: 'service_file', message: 'requires service; set service to a section of the file' }]
+      : []),
+    ...(hasTwoTargets
+      ? [{ option: 'target_session_attrs', message: 'is also in the URL; remove one of the two' }]
+      : []),
+    ...(hasTwoPasswords
+      ? [{ option: 'passfile', message: 'cannot be combined with a password; remove one of the two' }]
+      : []),
+  ];
+}
+
+/**
+ * Checks an address with everything that is known. The connection service isn't read yet when the options are checked,
+ * and it may set what they lack.
+ */
+export function addressFaults(source: SourceValues, address: ServerAddress, isWhole = source.service === undefined) {
+  return [
+    ...(isWhole && address.user === undefined ? [userMissing(source)] : []),
+    ...tlsFaults(address, isWhole),
+    ...sshFaults(source, address),
+    ...(address.driver === 'sqlserver' && address.servers.length > 1
+      ? [{ option: source.url === undefined ? 'host' : 'url', message: 'can have only one host for SQL Server' }]
+      : []),
+  ];
+}
+
+function userMissing({ url }: SourceValues): OptionFault {
+  return url === undefined ? { option: 'user', message: 'is missing' } : { option: 'url', message: 'has no user' };
+}
+
+function tlsFaults({ tls, driver, hasChannelBinding }: ServerAddress, isWhole: boolean): OptionFault[] {
+  const { mode = 'off', verify, ...files } = tls;
+  const isUnused = isWhole && mode === 'off' && (verify !== undefined || Object.keys(files).length > 0);
+  const messages = [
+    ...(isUnused ? ['is off, but other TLS options are set; set mode to verify'] : []),
+    ...(mode !== 'off' && mode !== 'require' && verify === false
+      ? [`has verify: false, but mode ${mode}; set mode to require, or remove verify`]
+      : []),
+    ...(isWhole && mode === 'verify-ca' && files.ca_file === undefined ? ['with mode verify-ca requires ca_file'] : []),
+    ...(mode === 'verify-ca' && driver === 'sqlserver'
+      ? ['cannot have mode verify-ca for SQL Server; use verify']
+      : []),
+    ...(isWhole && mode === 'off' && hasChannelBinding ? ['is off, but channel_binding=require requires TLS'] : []),
+    ...tlsFileFaults(files),
+  ];
+  return messages.map((message) => ({ option: 'tls', message }));
+}
+
+function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): OptionFault[] {
+  if (ssh === undefined) return [];
+  const isKeyless = ssh.password === undefined && ssh.private_key_file === undefined;
+  const messages = [
+    ...(isKeyless ? ['requires private_key_file or password'] : []),
+    ...(ssh.passphrase !== undefined && ssh.private_key_file === undefined
+      ? ['has a passphrase, but no private_key_file']
+      : []),
+    ...(servers.some(({ host }) => host.startsWith('/'))
+      ? ['can tunnel to a host and port, but not to a Unix socket']
+      : []),
+    ...(servers.length > 1 ? ['can tunnel to only one host'] : []),
+  ];
+  return messages.map((message) => ({ option: 'ssh', message }));
+}
+
+function queryFaults(
+  { sql, cursor, lag, null_cursors: nulls, chunks }: QueryValues,
+  driver: DriverName | undefined,
+): OptionFault[] {
+  const alone = 'requires cursor; set cursor to a column';
+  return [
+    ...(sql.trim() === ''
+      ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }]
+      : []),
+    ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to the name of a result column' }] : []),
+    ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: alone }] : []),
+    ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: alone }] : []),
+    ...(cursor !== undefined && chunks !== undefined
+      ? [
+          {
+            option: 'chunks',
+            message: 'cannot be combined with cursor, which reads only new rows; remove one of the two',
+          },
+        ]
+      : []),
+    ...(chunks !== undefined && driver === 'sqlite'
+      ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no network connection; remove it' }]
+      : []),
+  ];
+}
