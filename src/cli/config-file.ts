@@ -31,15 +31,16 @@ export type ShowProblems = (problems: readonly Problem[], level?: 'error' | 'war
 
 /**
  * Loads a command's config and shows its warnings. If the whole file can't be used, throws the error if there is only
- * one; otherwise, shows all errors and throws `CONFIG_UNUSABLE`.
+ * one; otherwise, shows all errors and throws `CONFIG_UNUSABLE`. If `signal` was aborted meanwhile, throws its reason.
  */
 export async function openConfig(
   file: string,
   show: ShowProblems = showProblems,
-  options: Pick<LoadOptions, 'withoutSecrets'> = {},
+  options: Pick<LoadOptions, 'withoutSecrets' | 'signal'> = {},
 ): Promise<Loaded & { config: Config }> {
   const { loadConfig } = await import('../config/load.ts');
   const loaded = await loadConfig(file, options);
+  options.signal?.throwIfAborted();
   await show(loaded.warnings, 'warn');
   showTimesIn(loaded.config?.timezone);
   if (loaded.config !== undefined) return { ...loaded, config: loaded.config };

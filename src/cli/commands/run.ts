@@ -47,7 +47,13 @@ async function run({
   const started = Promise.withResolvers<Reloading>();
   const reloads = listenForReload(started.promise);
   const { open: openLog, show, isForPeople } = startLog(level);
-  const { config, note, leftOut, terms } = await takeConfig(file, { strict: strict === true, show });
+  const endEarly = (): void => {
+    process.exitCode = exit.ok;
+    stop.done();
+  };
+  const taken = await takeConfig(file, { strict: strict === true, show, signal: stop.signal });
+  if (taken === undefined) return endEarly();
+  const { config, note, leftOut, terms } = taken;
   const [
     log,
     { acquireSingleInstance },
@@ -74,10 +80,7 @@ async function run({
   const starting = { config, log, stop: stop.signal };
   const whenAvailable = untilAvailable(starting);
   const wired = await openRuntime(starting, whenAvailable);
-  if (wired === undefined) {
-    process.exitCode = exit.ok;
-    return stop.done();
-  }
+  if (wired === undefined) return endEarly();
   const changed = (problem: Problem): void => reportExchange(problem, wired);
   const installation = new Installation({ changed });
   installation.signal.addEventListener('abort', () => stop.end(installation.signal.reason), { once: true });
@@ -180,18 +183,21 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
 
 /**
  * Loads the config in a function of its own, because the source document is much larger than the result. The source
- * document's memory is released when this function returns.
+ * document's memory is released when this function returns. Resolves to undefined if the process must end meanwhile.
  */
 async function takeConfig(
   file: string,
-  { strict, show }: { strict: boolean; show: ShowProblems },
-): Promise<{ config: Config; note: PreparedRecord; leftOut: number; terms: ConfigTerms }> {
+  { strict, show, signal }: { strict: boolean; show: ShowProblems; signal: AbortSignal },
+): Promise<{ config: Config; note: PreparedRecord; leftOut: number; terms: ConfigTerms } | undefined> {
   const [{ recordOf, prepareRecord }, { termsOf }] = await Promise.all([
     import('../../daemon/config/config-record.ts'),
     import('../hand-over/config-terms.ts'),
   ]);
   const note = await recordOf(file);
-  const loaded = await openConfig(file, show);
+  const loaded = await openConfig(file, show, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (loaded === undefined) return undefined;
   await show(loaded.problems, 'error');
   const config = strict ? { ...loaded.config, onStartError: 'fail' as const } : loaded.config;
   failOnConfigErrors(config, loaded.problems);
