@@ -17,31 +17,37 @@ interface StartOptions {
   readonly stop: AbortSignal;
 }
 
+/** A clock that can't be set; tests inject their own. */
+const ownClock = {
+  now: () => performance.now(),
+  pause: (ms: number, signal: AbortSignal): Promise<void> => pause(ms, undefined, { signal }),
+};
+
 /** Runs a step of a daemon's start that needs the state. */
 export type RunStep = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
  * Returns a function that runs the steps of a daemon's start. If the state is on a server, the function repeats a step
- * while the server is unreachable or another process holds a lock, and logs that it waits. If all steps together have
- * waited for a minute, or if the process must end, the function throws the step's error.
+ * while the server is unreachable or another process holds a lock, and logs that it waits. If all failed tries and the
+ * pauses after them have taken a minute, or if the process must end, the function throws the step's error.
  */
-export function untilAvailable({ config, log, stop }: StartOptions): RunStep {
+export function untilAvailable({ config, log, stop }: StartOptions, clock = ownClock): RunStep {
   if (config.stateDatabase === undefined) return (step) => step();
-  let end = Number.POSITIVE_INFINITY;
+  let leftMs = maxWaitMs;
   return async (step) => {
     const { isUnwritable } = await import('../../state/engine/state-problem.ts');
     for (let tries = 0; ; tries++) {
+      const begunAt = clock.now();
       try {
         return await step();
       } catch (error) {
         const isPassing = isUnwritable(error) && error.family === 'try_later';
-        const now = performance.now();
-        end = Math.min(end, now + maxWaitMs);
-        if (!isPassing || stop.aborted || now >= end) throw error;
+        if (!isPassing || stop.aborted || leftMs <= 0) throw error;
         const { code, message, seen } = error;
         if (tries === 0) log.warn('state.waiting', { code, message, seen });
-        await pause(retryMs, undefined, { signal: stop }).catch(() => undefined);
+        await clock.pause(retryMs, stop).catch(() => undefined);
         if (stop.aborted) throw error;
+        leftMs -= clock.now() - begunAt;
       }
     }
   };
