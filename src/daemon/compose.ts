@@ -13,7 +13,7 @@ import { sweepSpool } from '../pipeline/sweep-spool.ts';
 import { claimFolder } from '../state/claim-folder.ts';
 import { claimPayloads } from '../state/claim-payloads.ts';
 import { Disk } from '../state/disk.ts';
-import { maxTravelMs } from '../state/quota/send-slots.ts';
+import { maxTravelMs } from '../state/quota/slot-rest.ts';
 import { type RecoverResult, recover } from '../state/recover.ts';
 import { openStore, type Store } from '../state/store.ts';
 import type { SluiceEvents } from './events.ts';

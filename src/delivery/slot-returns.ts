@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
-import { maxTravelMs, type SlotTicket } from '../state/quota/send-slots.ts';
+import type { SlotTicket } from '../state/quota/send-slots.ts';
+import { maxTravelMs } from '../state/quota/slot-rest.ts';
 import type { Store } from '../state/store.ts';
 import { daysOf } from './quota.ts';
 

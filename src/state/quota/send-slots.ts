@@ -3,21 +3,8 @@ import { inTransaction, inTransactionOn, Repository, type StoreContext } from '.
 import { accountLock } from '../engine/lock-keys.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
-import { Quota } from './quota.ts';
+import { chargeSlot, freeSlot, maxTravelMs, restAfter, restMs } from './slot-rest.ts';
 import { isBusy, isStray, lowestFree, type Slot, SlotSnapshot, slotsOf } from './slot-snapshot.ts';
-
-/**
- * How long a slot rests after the response to its request. A request arrives before its response is sent, so two
- * requests that use the same slot arrive at least this far apart. The time is slightly longer than a second, because
- * receivers count in whole milliseconds.
- */
-export const restMs = 1_012;
-
-/**
- * How long an unanswered request may take to arrive, because it waits in buffers or at a stalled service. Requests that
- * take longer may exceed the rate limit.
- */
-export const maxTravelMs = 30_000;
 
 /**
  * How long it may take to send a request after its slot was taken. Connecting takes up to 10 s, and the event loop may
@@ -151,57 +138,6 @@ export class SendSlots extends Repository {
 }
 
 /**
- * How long a slot rests. `free_at` is when it becomes free. `arrives_by` is the latest time at which its request may
- * arrive; null if the request can no longer arrive.
- */
-interface Rest {
-  readonly free_at: number;
-  readonly arrives_by: number | null;
-}
-
-function restAfter(travelMs: number, now: number): Rest {
-  return { free_at: now + travelMs + restMs, arrives_by: travelMs > 0 ? now + travelMs : null };
-}
-
-const free = prepared((db, value: BoundValue<Rest & { ticket: string; owner: string }>) =>
-  db
-    .updateTable('send_slots')
-    .set({ free_at: value('free_at'), arrives_by: value('arrives_by') })
-    .where('ticket', '=', value('ticket'))
-    .where('owner', '=', value('owner'))
-    .where(({ eb, or }) => or([eb('free_at', 'is', null), eb('free_at', '>', value('free_at'))]))
-    .returning(['account', 'days', 'ticket']),
-);
-
-/** Sets when a slot becomes free. If the slot was already released, changes it only if it becomes free earlier. */
-async function freeSlot(
-  context: StoreContext,
-  ticket: string,
-  { days, travelMs }: { days: readonly string[]; travelMs: number },
-): Promise<void> {
-  const rest = restAfter(travelMs, context.clock.monotonic());
-  const freed = await free(context.db, { ...rest, ticket, owner: context.processes.self });
-  for (const row of freed) await charge(context, row, days);
-}
-
-/** If a request wasn't charged to all of `days`, charges it to the missing ones. */
-async function charge(
-  context: StoreContext,
-  { account, ticket, days: paid }: { account: string; ticket: string; days: string },
-  days: readonly string[],
-): Promise<void> {
-  const unpaid = days.filter((day) => !paid.includes(day));
-  if (unpaid.length === 0) return;
-  for (const day of unpaid) await new Quota(context).charge(account, day);
-  await context.db
-    .updateTable('send_slots')
-    .set({ days: [...(paid === '' ? [] : [paid]), ...unpaid].join(',') })
-    .where('account', '=', account)
-    .where('ticket', '=', ticket)
-    .execute();
-}
-
-/**
  * Returns the account's slots after recovery. A slot that a dead process took, or that was taken before a reboot, rests
  * until its request can no longer arrive.
  */
@@ -225,7 +161,7 @@ async function healed(context: StoreContext, account: string, days: readonly str
       .where('ticket', '=', row.ticket)
       .execute();
     slots.push({ ...row, ...rest });
-    if (row.free_at === null || row.arrives_by !== null) await charge(context, row, days);
+    if (row.free_at === null || row.arrives_by !== null) await chargeSlot(context, row, days);
   }
   return slots;
 }
@@ -292,8 +228,8 @@ function firstFree(busy: readonly Slot[], count: number): (Slot & { free_at: num
 }
 
 /**
- * Returns when the first busy slot becomes free, or can be taken in advance. The time is unknown if the slot rests for longer than after a
- * response, because the peer may close the connection earlier, which frees the slot.
+ * Returns when the first busy slot becomes free, or can be taken in advance. The time is unknown if the slot rests for
+ * longer than after a response, because the peer may close the connection earlier, which frees the slot.
  */
 function soonest(busy: readonly Slot[], { now, leadMs }: { now: number; leadMs: number }): NoFreeSlot {
   const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
