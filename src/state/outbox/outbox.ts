@@ -6,7 +6,7 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
 import { assertWhole } from './assert-whole.ts';
-import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess, unansweredIn } from './attempts.ts';
+import { begun, failuresIn, givenUpAt, giveUpOthers, oneLess } from './attempts.ts';
 import { instanceKeyOf, keyOf } from './instance-key.ts';
 import {
   type NewPayload,
@@ -16,6 +16,7 @@ import {
   storeKeptRows,
   type UnsealedPayload,
 } from './new-payload.ts';
+import { type FailureReason, settlePayload } from './payload-state.ts';
 import { oldestFirst, pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
 
@@ -25,11 +26,6 @@ export type EnqueueResult =
   | { readonly state: 'superseded'; readonly row: OutboxRow; readonly superseded: readonly OutboxRow[] }
   /** The instance already has the same bytes, so nothing needs to be sent. */
   | { readonly state: 'unchanged'; readonly superseded: readonly OutboxRow[] };
-
-export interface FailureReason {
-  readonly code: string;
-  readonly message: string;
-}
 
 /** A payload that is about to be sent. */
 export type AttemptedPayload = OutboxRow & {
@@ -129,7 +125,8 @@ export class Outbox extends Repository {
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
       await new Receipts(inside).confirm(keyOf(row), contentsOf(row));
-      if (await new Outbox(inside).#settle(row.id, 'delivered', ['owed', 'superseded', 'dead'], { untaken: true })) {
+      const from = ['owed', 'superseded', 'dead'] as const;
+      if (await settlePayload(inside, row.id, { state: 'delivered', from, untaken: true })) {
         await new Runs(inside).settle(row.run, { state: 'delivered' });
       }
     });
@@ -141,8 +138,7 @@ export class Outbox extends Repository {
    */
   async unchanged(row: OutboxRow): Promise<boolean> {
     return inTransactionOn(this.context, [instanceLock(keyOf(row))], async (inside) => {
-      const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
-      if (!settled) return false;
+      if (!(await settlePayload(inside, row.id, { state: 'delivered', from: ['owed'] }))) return false;
       await new Receipts(inside).renew(keyOf(row), row.as_of);
       await new Runs(inside).settle(row.run, { state: 'unchanged' });
       return true;
@@ -197,9 +193,8 @@ export class Outbox extends Repository {
    */
   async markDead(id: number, trouble: FailureReason & { untaken?: boolean }): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
-      const outbox = new Outbox(inside);
-      if (!(await outbox.#settle(id, 'dead', ['owed'], trouble))) return false;
-      const row = await outbox.find(id);
+      if (!(await settlePayload(inside, id, { state: 'dead', from: ['owed'], ...trouble }))) return false;
+      const row = await new Outbox(inside).find(id);
       if (row === undefined) return true;
       await new Runs(inside).settle(row.run, { state: 'dead', problem: trouble });
       await rewindCheckpoint(inside, row.run);
@@ -270,35 +265,9 @@ export class Outbox extends Repository {
 
   /** Marks the payload as superseded. The guard findings and service errors of its run stay in the history. */
   async supersede(row: OutboxRow): Promise<void> {
-    if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
+    const from = ['owed', 'quarantined', 'dead'] as const;
+    if (!(await settlePayload(this.context, row.id, { state: 'superseded', from }))) return;
     if (row.state === 'owed') await new Runs(this.context).settle(row.run, { state: 'superseded' });
-  }
-
-  /**
-   * Changes the payload's state if its current state is in `from`. `untaken` means that the last attempt isn't recorded
-   * as unanswered.
-   */
-  async #settle(
-    id: number,
-    state: OutboxState,
-    from: readonly OutboxState[],
-    { code, message, untaken = false }: Partial<FailureReason> & { untaken?: boolean } = {},
-  ): Promise<boolean> {
-    const row = await this.context.db
-      .updateTable('outbox')
-      .set((column) => ({
-        state,
-        settled_at: Math.round(this.context.clock.now()),
-        next_attempt_at: null,
-        ...(untaken ? {} : { unanswered_at: unansweredIn(column) }),
-        code: code ?? null,
-        message: message === undefined ? null : redact(message),
-      }))
-      .where('id', '=', id)
-      .where('state', 'in', from)
-      .returning('id')
-      .executeTakeFirst();
-    return row !== undefined;
   }
 }
 
