@@ -12,12 +12,20 @@ export interface Clock {
    * clock advanced.
    */
   asleep?(): number;
+  /**
+   * This machine's clock, if this one shows the time of another machine, which can be set. Use it for durations within a
+   * process.
+   */
+  readonly local?: Clock;
   /** Resolves after `milliseconds`; rejects with the signal's reason if aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
 /** Milliseconds since boot, including suspended time. This time can't be set, and is the same in all processes. */
 export const tickOf = (clock: Clock): number => clock.monotonic() + (clock.asleep?.() ?? 0);
+
+/** The clock of this machine. */
+export const localOf = (clock: Clock): Clock => clock.local ?? clock;
 
 /** setTimeout fires immediately for delays over 2^31-1 ms (24.8 days), so longer waits are split up. */
 const maxTimerMs = 2_147_483_647;

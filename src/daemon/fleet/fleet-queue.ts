@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, localOf } from '../../lib/clock.ts';
 import { jobLock } from '../../state/engine/lock-keys.ts';
 import type { Lease } from '../../state/processes/leases.ts';
 import type { Repositories, Store } from '../../state/store.ts';
@@ -166,9 +166,9 @@ export class FleetQueue {
   async #look(): Promise<void> {
     const { store, clock } = this.#options;
     for (const row of await store.fleetRuns.ended()) this.#take(row);
-    // The server's clock can be set back.
-    if (Math.abs(clock.monotonic() - this.#deadAt) < deadMs) return;
-    this.#deadAt = clock.monotonic();
+    const now = localOf(clock).monotonic();
+    if (now - this.#deadAt < deadMs) return;
+    this.#deadAt = now;
     await this.#takeDead();
   }
 

@@ -1,4 +1,5 @@
 import type { Job } from '../../config/config.ts';
+import { type Clock, localOf } from '../../lib/clock.ts';
 import { Problem } from '../../lib/problem.ts';
 import { nextFiring } from '../../schedule/schedule.ts';
 import { jobLock } from '../../state/engine/lock-keys.ts';
@@ -51,6 +52,8 @@ export class FleetWorker {
   /** Jobs that aren't in this process's config, such as because a variable is missing on this machine. */
   readonly #unknown = new Set<string>();
   readonly #busy: BusyRuns;
+  /** The clock of this process, because the state's clock can be set. */
+  readonly #clock: Clock;
   readonly #poll: Poll;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #connectedSince: number | undefined;
@@ -60,6 +63,7 @@ export class FleetWorker {
     const { runtime, fault, stop } = options;
     this.#options = options;
     this.#busy = new BusyRuns(runtime.clock);
+    this.#clock = localOf(runtime.clock);
     this.#poll = new Poll({
       ...{ clock: runtime.clock, everyMs: lookMs, stop },
       look: () => this.#look(),
@@ -85,7 +89,7 @@ export class FleetWorker {
 
   /** How long this process has been able to use the state without interruption, in milliseconds. */
   connectedMs(): number {
-    return this.#connectedSince === undefined ? 0 : this.#options.runtime.clock.monotonic() - this.#connectedSince;
+    return this.#connectedSince === undefined ? 0 : this.#clock.monotonic() - this.#connectedSince;
   }
 
   /** Resolves when all runs have ended or were given back. The process must be stopping. */
@@ -101,9 +105,7 @@ export class FleetWorker {
     try {
       await this.#take();
       await this.#check();
-      const now = runtime.clock.monotonic();
-      // The server's clock can be set back.
-      this.#connectedSince = Math.min(this.#connectedSince ?? now, now);
+      this.#connectedSince ??= this.#clock.monotonic();
     } catch (error) {
       this.#connectedSince = undefined;
       throw error;
@@ -156,9 +158,9 @@ export class FleetWorker {
     const outcome = await now.follow(run);
     if (outcome.state === 'owed') active().nudge();
     const isBusy = outcome.state === 'busy' && !cancel.aborted;
-    const busySince = isBusy ? this.#busy.waitsSince(taken, this.connectedMs()) : undefined;
+    const wait = isBusy ? this.#busy.wait(taken, this.connectedMs()) : undefined;
     if (outcome.state === 'stopped' && stop.aborted && !cancel.aborted) await this.#giveBack(taken, outcome);
-    else if (busySince !== undefined) await this.#putBack({ ...taken, busy_since: busySince });
+    else if (wait !== undefined) await this.#putBack({ ...taken, ...wait });
     else await this.#end(taken, outcome);
     ended();
   }
@@ -210,9 +212,8 @@ export class FleetWorker {
   /** Stops runs that were canceled or lost, and reports runs that this process can't take because of its config. */
   async #check(): Promise<void> {
     const { runtime } = this.#options;
-    const now = runtime.clock.monotonic();
-    // The server's clock can be set back.
-    if (Math.abs(now - this.#checkedAt) < checkMs) return;
+    const now = this.#clock.monotonic();
+    if (now - this.#checkedAt < checkMs) return;
     this.#checkedAt = now;
     await this.#reportOtherConfigs(now);
     if (this.#running.size === 0) return;

@@ -17,7 +17,7 @@ const maxBackwardsMs = 1_000;
  * clock.
  */
 export class ServerClock implements Clock {
-  readonly #local: Clock;
+  readonly local: Clock;
   /** The highest difference between the server's time and the local monotonic time, in this window and the last one. */
   #offset: number;
   #formerOffset = Number.NEGATIVE_INFINITY;
@@ -25,13 +25,13 @@ export class ServerClock implements Clock {
   #last = Number.NEGATIVE_INFINITY;
 
   constructor(local: Clock = systemClock) {
-    this.#local = local;
+    this.local = local;
     this.#offset = local.now() - local.monotonic();
   }
 
   /** Adds a time that the server has reported, in epoch milliseconds. Call it as soon as the response is there. */
   sample(serverMs: number): void {
-    const now = this.#local.monotonic();
+    const now = this.local.monotonic();
     const offset = serverMs - now;
     const age = now - this.#since;
     if (age < windowMs) {
@@ -48,12 +48,12 @@ export class ServerClock implements Clock {
   }
 
   monotonic(): number {
-    const time = this.#local.monotonic() + Math.max(this.#offset, this.#formerOffset);
+    const time = this.local.monotonic() + Math.max(this.#offset, this.#formerOffset);
     this.#last = time < this.#last - maxBackwardsMs ? time : Math.max(time, this.#last);
     return this.#last;
   }
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return this.#local.sleep(milliseconds, signal);
+    return this.local.sleep(milliseconds, signal);
   }
 }

@@ -11,7 +11,7 @@ export const newestColumns: Readonly<Record<string, string>> = {
   blobs: 'bytes bigint not null, name text not null, sha256 text, stored_at bigint not null',
   current_generations: 'job text not null, previous_run text, run text not null, set_at bigint not null, shown integer not null',
   deferred_firings: 'at bigint not null, job text not null, logical_at bigint',
-  fleet_runs: 'attempt text, busy_since bigint, cancelled integer not null, config_sha256 text not null, deaths integer not null, fired_at bigint not null, id text not null, job text not null, logical_at bigint, next_firing bigint, outcome text, owner text, queued_at bigint not null, run text, taken_at bigint, token text, urgency bigint not null',
+  fleet_runs: 'attempt text, busy_at bigint, busy_ms integer not null, cancelled integer not null, config_sha256 text not null, deaths integer not null, fired_at bigint not null, id text not null, job text not null, logical_at bigint, next_firing bigint, outcome text, owner text, queued_at bigint not null, run text, taken_at bigint, token text, urgency bigint not null',
   generations: 'job text not null, made_at bigint not null, manifest text not null, parent text, reading text not null, run text not null, shape text not null, watermark text',
   heartbeats: 'monotonic_ms double precision not null, owner text not null, wall_ms bigint not null',
   holds: 'job text not null, since bigint not null, who text not null, why text not null',

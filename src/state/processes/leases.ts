@@ -1,3 +1,4 @@
+import { localOf } from '../../lib/clock.ts';
 import { newId } from '../../lib/ids.ts';
 import { Problem } from '../../lib/problem.ts';
 import { inTransaction, Repository, withoutLock } from '../engine/context.ts';
@@ -46,7 +47,7 @@ export class Leases extends Repository {
    * `signal` is aborted, throws the signal's reason.
    */
   async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
-    const { clock } = this.context;
+    const clock = localOf(this.context.clock);
     const end = clock.monotonic() + forMs;
     for (;;) {
       const lease = await this.take(name);

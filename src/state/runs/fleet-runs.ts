@@ -12,6 +12,9 @@ export type NewFleetRun = Pick<
 /** A run that this process has taken. */
 export type TakenRun = FleetRunRow & { readonly owner: string; readonly token: string };
 
+/** How long a run has been waiting for its busy job. */
+export type BusyWait = Pick<FleetRunRow, 'busy_ms' | 'busy_at'>;
+
 /** How many more runs to look at than to take, because other processes may be faster. */
 const spare = 20;
 
@@ -24,7 +27,7 @@ export class FleetRuns extends Repository {
   async add(run: NewFleetRun): Promise<string | undefined> {
     const { db, clock } = this.context;
     const { job, ...rest } = run;
-    const waits = { ...untaken, busy_since: null, deaths: 0, cancelled: 0, outcome: null };
+    const waits = { ...untaken, ...notBusy, deaths: 0, cancelled: 0, outcome: null };
     const fresh = { ...rest, ...waits, id: newId(), queued_at: Math.round(clock.now()) };
     const row = await db
       .insertInto('fleet_runs')
@@ -91,12 +94,13 @@ export class FleetRuns extends Repository {
     return this.#change({ job, token }, { outcome });
   }
 
-  /** Makes a taken run wait for another process. Without `busy_since`, it hasn't been waiting for its busy job. */
+  /** Makes a taken run wait for another process. By default, it hasn't been waiting for its busy job. */
   giveBack(
     { job, token }: TakenRun,
-    { deaths, attempt, busy_since = null }: Pick<FleetRunRow, 'deaths' | 'attempt'> & { busy_since?: number | null },
+    { deaths, attempt, busy_ms, busy_at }: Pick<FleetRunRow, 'deaths' | 'attempt'> & Partial<BusyWait>,
   ): Promise<boolean> {
-    return this.#change({ job, token }, { ...untaken, deaths, attempt, busy_since });
+    const wait = busy_ms === undefined || busy_at === undefined ? notBusy : { busy_ms, busy_at };
+    return this.#change({ job, token }, { ...untaken, deaths, attempt, ...wait });
   }
 
   /** Deletes a run that no process has taken. Returns false if one has. */
@@ -171,6 +175,8 @@ export class FleetRuns extends Repository {
     return row !== undefined;
   }
 }
+
+const notBusy: BusyWait = { busy_ms: 0, busy_at: null };
 
 const untaken = { owner: null, token: null, taken_at: null, run: null };
 

@@ -27,8 +27,10 @@ export interface FleetRunsTable {
   taken_at: number | null;
   /** The ID of the run, from its beginning. */
   run: string | null;
-  /** Since when the run has been waiting for its busy job, in whichever processes. Null if it hasn't been busy. */
-  busy_since: number | null;
+  /** How long the run has been waiting for its busy job, in whichever processes. */
+  busy_ms: number;
+  /** When a process last found the job busy. Null if none has. */
+  busy_at: number | null;
   /** Number of times that a process died during the run. */
   deaths: number;
   /** 1 if the run must end, because a newer firing replaces it. */

@@ -3,7 +3,7 @@ import { composeRuntime } from '../../../src/daemon/compose.ts';
 import { ActiveConfig } from '../../../src/daemon/config/active-config.ts';
 import { FleetWorker } from '../../../src/daemon/fleet/fleet-worker.ts';
 import { outcomeOf } from '../../../src/daemon/fleet/stored-outcome.ts';
-import type { NewFleetRun } from '../../../src/state/runs/fleet-runs.ts';
+import type { BusyWait, NewFleetRun } from '../../../src/state/runs/fleet-runs.ts';
 import { ShiftedClock } from '../../clocks.ts';
 import { makeFolder, until } from '../../journey/process.ts';
 import { configOf, destinationOf, gate, jobOf, Source } from '../rig.ts';
@@ -60,7 +60,7 @@ async function openWorker({ jobs = 1, concurrency = 4 } = {}) {
     await until('a try', () => tries.mock.calls.some(([name]) => name === 'job:job0'));
     tries.mockClear();
   };
-  const giveBackElsewhere = async (given: { readonly deaths: number; readonly busy_since?: number }) => {
+  const giveBackElsewhere = async (given: { readonly deaths: number } & Partial<BusyWait>) => {
     const [taken] = await store.fleetRuns.take(elsewhere, 1);
     await store.fleetRuns.giveBack(taken!, { attempt: null, ...given });
     await store.fleetRuns.assign(hash);
@@ -151,7 +151,7 @@ describe("a fleet's worker", () => {
     await store.leases.take('job:job0');
     const tries = vi.spyOn(store.leases, 'take');
     await plan('job0', { config_sha256: elsewhere });
-    await giveBackElsewhere({ deaths: 0, busy_since: clock.now() - 25_000 });
+    await giveBackElsewhere({ deaths: 0, busy_ms: 19_000, busy_at: clock.now() - 1_500 });
     await until('the run to end', async () => (await ended()).length === 1);
     expect(await ended()).toMatchObject([{ state: 'busy', job: 'job0' }]);
     expect(tries.mock.calls.filter(([name]) => name === 'job:job0')).toHaveLength(1);
@@ -162,7 +162,7 @@ describe("a fleet's worker", () => {
     open('rows');
     const lease = (await store.leases.take('job:job0'))!;
     await plan('job0', { config_sha256: elsewhere });
-    await giveBackElsewhere({ deaths: 0, busy_since: clock.now() - 25_000 });
+    await giveBackElsewhere({ deaths: 0, busy_ms: 25_000, busy_at: clock.now() });
     for (let times = 0; times < 2; times++) await tryAgain();
     await lease.release();
     await tryAgain();
