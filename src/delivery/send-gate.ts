@@ -1,11 +1,12 @@
 import type { Destination } from '../config/config.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, localOf } from '../lib/clock.ts';
 import type { Emit } from '../lib/events.ts';
 import { HttpAgent } from '../lib/http.ts';
 import type { Problem } from '../lib/problem.ts';
 import { accountLock } from '../state/engine/lock-keys.ts';
 import type { DayUse } from '../state/quota/quota.ts';
-import { maxTravelMs, type NoFreeSlot, type SlotTicket } from '../state/quota/send-slots.ts';
+import type { NoFreeSlot, SlotTicket } from '../state/quota/send-slots.ts';
+import { maxTravelMs } from '../state/quota/slot-rest.ts';
 import type { SlotSnapshot } from '../state/quota/slot-snapshot.ts';
 import type { Repositories, Store } from '../state/store.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -47,7 +48,7 @@ class Rejected extends Error {
 
 interface Taken<T> {
   readonly ticket: SlotTicket;
-  /** When the slot was taken, in monotonic milliseconds. */
+  /** When the slot was taken, in monotonic milliseconds of this machine, because the state's clock can be set. */
   readonly at: number;
   readonly prepared: T;
 }
@@ -195,7 +196,7 @@ export class SendGate {
         leadMs: store.isOnServer ? this.#lead.ms : 0,
       });
       if (!('ticket' in ticket)) return ticket;
-      const at = clock.monotonic();
+      const at = localOf(clock).monotonic();
       const limits = this.#limits(slots, priority);
       const spent = await parts.quota.take(account, days, limits);
       if (spent !== undefined) this.#rejectIf(await this.#spentIn(parts, [spent], limits));
@@ -221,7 +222,7 @@ export class SendGate {
   }
 
   #isInTime(takenAt: number): boolean {
-    return this.#options.clock.monotonic() - takenAt <= maxPauseMs;
+    return localOf(this.#options.clock).monotonic() - takenAt <= maxPauseMs;
   }
 
   async #sendNow<T>({ method, path, send }: GatedRequest<T>, taken: Taken<T>): Promise<RequestOutcome> {
