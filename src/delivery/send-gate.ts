@@ -4,17 +4,17 @@ import type { Emit } from '../lib/events.ts';
 import { HttpAgent } from '../lib/http.ts';
 import type { Problem } from '../lib/problem.ts';
 import { accountLock } from '../state/engine/lock-keys.ts';
-import type { DayUse } from '../state/quota/quota.ts';
 import type { NoFreeSlot, SlotTicket } from '../state/quota/send-slots.ts';
 import { maxTravelMs } from '../state/quota/slot-rest.ts';
 import type { SlotSnapshot } from '../state/quota/slot-snapshot.ts';
 import type { Repositories, Store } from '../state/store.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import type { Closed } from './closed.ts';
+import { DailyAllowance } from './daily-allowance.ts';
 import { DestinationLogin } from './destination-login.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { GatedRequest, GatedResult } from './gated-request.ts';
-import { closing, daysOf, limitOf, resumeAfter } from './quota.ts';
+import { daysOf } from './quota.ts';
 import { backoffMs, type Decision, limitReached, notSent, pauseMs, type RequestOutcome } from './retry.ts';
 import type { Priority, SendQueue } from './send-queue.ts';
 import { SlotLead } from './slot-lead.ts';
@@ -60,8 +60,6 @@ interface Taken<T> {
  */
 const maxPauseMs = 10_000;
 
-type Limits = (use: DayUse, day: string) => number;
-
 /** The send slots' `maxStartMs` depends on this timeout. */
 const connectTimeoutMs = 10_000;
 
@@ -78,10 +76,10 @@ export class SendGate {
   readonly login: DestinationLogin;
   readonly #options: SendGateOptions;
   readonly #network: Network;
-  #spentUntil: number | undefined;
   /** Consecutive 429s. */
   #pauses = 0;
   readonly #breaker: CircuitBreaker;
+  readonly #allowance: DailyAllowance;
   readonly #returns: SlotReturns;
   readonly #lead = new SlotLead();
 
@@ -90,6 +88,7 @@ export class SendGate {
     this.destination = given.destination;
     this.#network = given.network ?? realNetwork;
     this.#breaker = new CircuitBreaker({ clock: given.clock, random: this.#network.random });
+    this.#allowance = new DailyAllowance(given);
     this.login = new DestinationLogin(given.destination);
     this.#returns = new SlotReturns(given);
     this.agent = this.#network.agentFor(given.destination);
@@ -129,8 +128,9 @@ export class SendGate {
     const days = daysOf(clock.now());
     const slots = await this.#look(store);
     const { heldUntil } = await store.accounts.look(account, requestsPerSecond);
-    const closed = this.#blocked(heldUntil) ?? (await this.#spentIn(store, days, this.#limits(slots, priority)));
-    if (closed?.why === 'quota') this.#reportSpent(closed.until);
+    const closed =
+      this.#blocked(heldUntil) ?? (await this.#allowance.spent(store, days, this.#allowance.limits(slots, priority)));
+    if (closed?.why === 'quota') this.#allowance.reportSpent(closed.until);
     return closed;
   }
 
@@ -143,7 +143,7 @@ export class SendGate {
     this.#pauses = action === 'pause' ? this.#pauses + 1 : 0;
     if (action === 'login' && problem !== undefined) this.#blockLogin(problem);
     if (action === 'pause') await this.#slow();
-    if (action === 'wait_for_day') await this.#closeDay(retryAfterMs);
+    if (action === 'wait_for_day') await this.#allowance.close(retryAfterMs);
     if (action === 'away' && problem !== undefined) return this.#breaker.open(problem);
     this.#breaker.close();
     if (action !== 'pause' && action !== 'retry') return 0;
@@ -197,13 +197,13 @@ export class SendGate {
       });
       if (!('ticket' in ticket)) return ticket;
       const at = localOf(clock).monotonic();
-      const limits = this.#limits(slots, priority);
+      const limits = this.#allowance.limits(slots, priority);
       const spent = await parts.quota.take(account, days, limits);
-      if (spent !== undefined) this.#rejectIf(await this.#spentIn(parts, [spent], limits));
+      if (spent !== undefined) this.#rejectIf(await this.#allowance.spent(parts, [spent], limits));
       const prepared = await prepare(parts);
       if (prepared === undefined) throw new Rejected('idle');
       this.#breaker.probe(connectTimeoutMs);
-      this.#reportNewDay();
+      this.#allowance.reportNewDay();
       return { ticket, at, prepared };
     });
     if ('ticket' in taken) this.#lead.took(clock.monotonic() - began);
@@ -260,30 +260,9 @@ export class SendGate {
     return this.#breaker.closed() ?? (heldUntil === undefined ? undefined : { why: 'paused', until: heldUntil });
   }
 
-  async #spentIn(
-    { quota }: Pick<Repositories, 'quota'>,
-    days: readonly string[],
-    limits: Limits,
-  ): Promise<Closed | undefined> {
-    for (const day of days) {
-      const use = await quota.use(this.destination.account, day);
-      if (use.spentUntil !== undefined) return { why: 'quota', until: use.spentUntil };
-      if (use.used >= limits(use, day)) return { why: 'quota', until: resumeAfter(day) };
-    }
-    return undefined;
-  }
-
-  /**
-   * Limits a day's requests. A request that is in transit at midnight may arrive before or after it, so it counts on
-   * both days.
-   */
-  #limits(slots: SlotSnapshot, priority: Priority): Limits {
-    return (use, day) => limitOf(this.destination, priority, use) - slots.underway(day);
-  }
-
   #rejectIf(closed: Closed | undefined): void {
     if (closed === undefined) return;
-    if (closed.why === 'quota') this.#reportSpent(closed.until);
+    if (closed.why === 'quota') this.#allowance.reportSpent(closed.until);
     throw new Rejected({ closed });
   }
 
@@ -291,13 +270,6 @@ export class SendGate {
     if (!this.login.block(problem)) return;
     const { code, message } = problem;
     this.#options.emit('login.refused', { ...this.#names(), code, message });
-  }
-
-  async #closeDay(retryAfterMs: number | undefined): Promise<void> {
-    const { store, clock } = this.#options;
-    const { day, until } = closing(clock.now(), retryAfterMs);
-    await store.quota.close(this.destination.account, day, until);
-    this.#reportSpent(until);
   }
 
   /** Lowers the account's rate, because other programs use the account too. */
@@ -311,18 +283,6 @@ export class SendGate {
     const { store, clock, emit } = this.#options;
     await store.accounts.hold(this.destination.account, waitMs);
     emit('account.paused', { ...this.#names(), until: clock.now() + waitMs, refusals: this.#pauses });
-  }
-
-  #reportSpent(until: number): void {
-    if (this.#spentUntil === until) return;
-    this.#spentUntil = until;
-    this.#options.emit('quota.spent', { ...this.#names(), until });
-  }
-
-  #reportNewDay(): void {
-    if (this.#spentUntil === undefined || this.#options.clock.now() < this.#spentUntil) return;
-    this.#spentUntil = undefined;
-    this.#options.emit('quota.reset', this.#names());
   }
 
   #names() {
