@@ -1,4 +1,5 @@
 import type { SkippedFirings } from '../../schedule/misfire.ts';
+import { jobLock } from '../../state/engine/lock-keys.ts';
 import type { Runtime } from '../compose.ts';
 import { clockSetText, noteClockSet } from '../process/clock-note.ts';
 import type { DueFirings, Firing, FiringRecords } from './firing.ts';
@@ -61,7 +62,8 @@ export class FiringNotes {
     const { job, at } = firing;
     // The firing stays recorded, and fires again after the next start.
     if (stop.aborted) return;
-    await scheduler.settle(job.name, runtime.store, firing);
+    const settle = (parts: FiringRecords) => scheduler.settle(job.name, parts, firing);
+    await runtime.store.transactionOn([jobLock(job.name)], settle);
     runtime.events.emit('firing.throttled', { job: job.name, at, reason });
   }
 

@@ -6,7 +6,7 @@ import { nominalOf, type Schedule, scheduleKey } from '../../schedule/schedule.t
 import { createTimer, type Due, type Timer } from '../../schedule/timer.ts';
 import type { Lease } from '../../state/processes/leases.ts';
 import type { Move } from '../../state/runs/schedules.ts';
-import type { Store } from '../../state/store.ts';
+import type { Repositories, Store } from '../../state/store.ts';
 import type { DeferredFiringRow, ScheduleRow } from '../../state/tables.ts';
 import { PendingAttempts } from '../retry/pending-attempts.ts';
 import type { DueFirings, Firing, FiringRecords } from './firing.ts';
@@ -222,9 +222,8 @@ export class Scheduler {
    * Stores the moved firings for other processes. If a firing is in progress, it stores its job's next firing itself.
    */
   async #writeMoves(moves: readonly Move[]): Promise<void> {
-    await this.#given.store.transaction(async (parts) => {
-      await this.assertPlanner(parts);
-      for (const move of moves) await parts.schedules.move(move);
+    await this.transaction(async ({ schedules }) => {
+      for (const move of moves) await schedules.move(move);
     });
   }
 
@@ -232,6 +231,14 @@ export class Scheduler {
   async assertPlanner({ leases }: Pick<FiringRecords, 'leases'>): Promise<void> {
     const { lease } = this.#given;
     if (lease !== undefined) await leases.assertHeld(lease);
+  }
+
+  /** Runs `work` in a transaction if this process still plans. Otherwise, throws `LEASE_LOST`. */
+  async transaction(work: (parts: Repositories) => Promise<void>): Promise<void> {
+    await this.#given.store.transaction(async (parts) => {
+      await this.assertPlanner(parts);
+      await work(parts);
+    });
   }
 
   #fire(due: DueFirings | undefined): void {
@@ -304,10 +311,7 @@ export class Scheduler {
 
   /** Like {@link defer}, but for a run that another process may have handled meanwhile, so only under the lease. */
   async deferEnded(firing: Firing): Promise<void> {
-    await this.#given.store.transaction(async (parts) => {
-      await this.assertPlanner(parts);
-      await this.defer(firing, parts);
-    });
+    await this.transaction((parts) => this.defer(firing, parts));
   }
 }
 

@@ -66,7 +66,7 @@ export class Retrier {
       attempts.add({ job, row: next });
       if (!isSame) changed.push(next);
     }
-    await this.#options.store.retries.move(changed);
+    await this.#move(changed);
   }
 
   /** Whether to make the attempt. Drops an attempt that is too late. */
@@ -103,7 +103,7 @@ export class Retrier {
    * source.
    */
   async ended(firing: Firing, job: Job, outcome: RunOutcome): Promise<void> {
-    const { scheduler, store, clock } = this.#options;
+    const { scheduler, clock } = this.#options;
     const { attempts } = scheduler;
     const source = job.extract?.source.name;
     const wasProbe = attempts.isProbe(job);
@@ -115,7 +115,7 @@ export class Retrier {
     } else if (firing.attempt !== undefined) {
       if (outcome.state === 'busy') {
         const row = { ...firing.attempt, next_at: Math.round(clock.now()) + (job.retry?.firstMs ?? 0) };
-        await store.retries.move([row]);
+        await this.#move([row]);
         attempts.add({ job, row });
       } else {
         attempts.forget(firing.attempt.run);
@@ -177,10 +177,15 @@ export class Retrier {
   }
 
   async #postpone(source: string, row: RetryRow): Promise<void> {
-    const { store, scheduler } = this.#options;
+    const { scheduler } = this.#options;
     const { moved, over } = scheduler.attempts.postpone(source, row);
-    await store.retries.move(moved);
+    await this.#move(moved);
     for (const { row: late } of over) await this.#drop(late);
+  }
+
+  /** Another process that plans now may have planned the attempts otherwise, so only if this one still plans. */
+  async #move(rows: readonly RetryRow[]): Promise<void> {
+    if (rows.length > 0) await this.#options.scheduler.transaction(({ retries }) => retries.move(rows));
   }
 
   async #drop(row: RetryRow): Promise<void> {
