@@ -3,6 +3,7 @@ import { readJobsOf } from '../config/read-jobs.ts';
 import { build, commitText } from '../lib/build.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 import type { Timer } from '../schedule/timer.ts';
+import { isLeaseLost } from '../state/processes/leases.ts';
 import { recover } from '../state/recover.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { startCacheSweep } from './cache-sweep.ts';
@@ -195,7 +196,7 @@ export class Daemon {
     try {
       next = await this.#open(config);
       this.#fleet?.adopt(hash);
-      await this.#firings?.adopt(config);
+      await this.#firings?.adopt(config).catch(unlessLeaseLost);
     } catch (error) {
       await next?.drain();
       old.deliver();
@@ -240,8 +241,15 @@ export class Daemon {
   #fault(message: string, error: unknown, facts: object = {}): void {
     // If the installed package was replaced, the error is a result of that, and the daemon is shutting down.
     if (this.#runtime.installation?.look()) return;
+    // Another process plans now, and has what this one couldn't record. The log says so once (`fleet.resigned`).
+    if (isLeaseLost(error)) return;
     this.#runtime.log.error(message, { ...facts, error: String(error) });
   }
+}
+
+/** If another process plans now, this one needs no schedules. */
+function unlessLeaseLost(error: unknown): void {
+  if (!isLeaseLost(error)) throw error;
 }
 
 const scheduledIn = ({ jobs }: Config): number =>

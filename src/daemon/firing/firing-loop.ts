@@ -1,6 +1,6 @@
 import type { Config, Job } from '../../config/config.ts';
-import { Problem } from '../../lib/problem.ts';
 import type { Timer } from '../../schedule/timer.ts';
+import { isLeaseLost } from '../../state/processes/leases.ts';
 import type { FleetRunRow, RetryRow } from '../../state/tables.ts';
 import type { Runtime } from '../compose.ts';
 import type { ActiveConfig } from '../config/active-config.ts';
@@ -250,7 +250,7 @@ export class FiringLoop {
     // If the installed package was replaced, the error is a result of that. The firing fires again after the next start.
     if (this.#runtime.installation?.look()) return;
     // Another process plans now, and has the firing.
-    if (error instanceof Problem && error.code === 'LEASE_LOST') return;
+    if (isLeaseLost(error)) return;
     if (this.#retries.defer(firing, { problem: error, began: false })) return;
     this.#retries.giveUp(firing);
     this.#fault('a firing failed', error, { job: firing.job.name, at: firing.at });

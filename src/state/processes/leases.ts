@@ -22,6 +22,9 @@ export interface Lease {
   readonly token: string;
 }
 
+/** Whether an error says that another process has taken a lease over (see {@link Leases.assertHeld}). */
+export const isLeaseLost = (error: unknown): boolean => error instanceof Problem && error.code === 'LEASE_LOST';
+
 /** How often to check whether another process still holds the lease, in milliseconds. */
 const lookMs = 100;
 
