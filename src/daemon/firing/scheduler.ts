@@ -2,7 +2,7 @@ import type { Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { decideMisfire } from '../../schedule/misfire.ts';
 import { type Plan, resumePlan } from '../../schedule/plan.ts';
-import { nominalOf, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
+import { nominalOf, type Schedule } from '../../schedule/schedule.ts';
 import { createTimer, type Due, type Timer } from '../../schedule/timer.ts';
 import type { Lease } from '../../state/processes/leases.ts';
 import type { Move } from '../../state/runs/schedules.ts';
@@ -11,16 +11,7 @@ import type { DeferredFiringRow, ScheduleRow } from '../../state/tables.ts';
 import { PendingAttempts } from '../retry/pending-attempts.ts';
 import type { DueFirings, Firing, FiringRecords } from './firing.ts';
 import { OpenFirings } from './open-firings.ts';
-
-interface Planned {
-  readonly job: Job;
-  readonly schedule: Schedule;
-  plan: Plan;
-  /** The time when the job began to catch up on missed firings, one run at a time. */
-  behindSince?: number | undefined;
-  /** The firing that must finish before the job's next firing can start. */
-  waitsFor?: number | undefined;
-}
+import { type ScheduledJob, ScheduledJobs } from './scheduled-jobs.ts';
 
 export interface SchedulerOptions {
   readonly store: Store;
@@ -48,7 +39,7 @@ export interface Ticking {
 export class Scheduler {
   readonly #given: SchedulerOptions;
   readonly #timer: Timer;
-  #planned = new Map<string, Planned>();
+  readonly #planned: ScheduledJobs;
   #hasResumed = false;
   /** Jobs whose firings are recorded as deferred. */
   readonly #deferred = new Set<string>();
@@ -62,6 +53,7 @@ export class Scheduler {
 
   constructor(given: SchedulerOptions) {
     this.#given = given;
+    this.#planned = new ScheduledJobs(given.clock);
     this.#timer = given.timer ?? createTimer(given.clock);
   }
 
@@ -72,28 +64,23 @@ export class Scheduler {
     );
     const fresh = await this.#given.store.transaction((parts) => this.#planAfresh(wanted, parts));
     // Uses the current plan, because a firing may have advanced the plan while this method wrote to the store.
-    const planned = wanted.map(({ job, schedule }): [string, Planned] => {
-      const known = this.#unedited(job.name, schedule);
-      return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];
+    const planned = wanted.map(({ job, schedule }) => {
+      const known = this.#planned.unedited(job.name, schedule);
+      return { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule };
     });
-    this.#planned = new Map(planned);
+    this.#planned.replace(planned);
     this.#hasResumed = true;
   }
 
   /** While a job is waiting for the retry of a missed firing, its other missed firings also wait. */
-  #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
+  #begun(name: string, plan: Plan): Pick<ScheduledJob, 'plan' | 'waitsFor'> {
     const attempt = this.attempts.find(name)?.row;
-    return this.#isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
+    return this.#planned.isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
   }
 
   /** Whether the job has missed firings that are waiting for their turn. */
   hasBacklog(name: string): boolean {
-    const plan = this.#planned.get(name)?.plan;
-    return plan !== undefined && this.#isDue(plan);
-  }
-
-  #isDue({ nextAt }: Plan): boolean {
-    return nextAt !== null && nextAt <= this.#given.clock.now();
+    return this.#planned.hasBacklog(name);
   }
 
   /** Fires all due jobs, if the scheduler has been started. */
@@ -124,7 +111,7 @@ export class Scheduler {
 
   /** If the job's next missed firing is waiting for the firing at this time, releases it unless a retry follows. */
   goOn(name: string, at: number): void {
-    const planned = this.#planned.get(name);
+    const planned = this.#planned.find(name);
     if (planned?.waitsFor !== at || this.attempts.has(name)) return;
     planned.waitsFor = undefined;
     this.#timer.look();
@@ -150,19 +137,11 @@ export class Scheduler {
 
   /** Returns the next firing of each job, earliest first. */
   next(): { job: string; at: number }[] {
-    const all = [...this.#planned].map(([job, { plan }]) => ({ job, at: plan.nextAt }));
-    return all.filter((one): one is { job: string; at: number } => one.at !== null).sort((a, b) => a.at - b.at);
+    return this.#planned.next();
   }
 
   ticking(): Ticking {
-    let [first, scheduled] = [Number.POSITIVE_INFINITY, 0];
-    for (const { plan, waitsFor } of this.#planned.values()) {
-      if (plan.nextAt === null) continue;
-      scheduled++;
-      if (waitsFor === undefined) first = Math.min(first, plan.nextAt);
-    }
-    const overdue = Math.max(0, this.#given.clock.now() - first);
-    return { silence: this.#timer.silence(), overdue, scheduled };
+    return { silence: this.#timer.silence(), ...this.#planned.counts() };
   }
 
   /** Plans and stores new and changed schedules. Deletes the stored schedules of all other jobs. */
@@ -177,7 +156,8 @@ export class Scheduler {
     for (const { job, schedule } of wanted) {
       const row = written.get(job.name);
       written.delete(job.name);
-      if (this.#unedited(job.name, schedule) !== undefined) continue;
+      // The firings of a job whose schedule is unchanged may be in progress, so its plan isn't read from the store.
+      if (this.#planned.unedited(job.name, schedule) !== undefined) continue;
       const plan = resumePlan(schedule, planOf(row, deferred?.get(job.name)), this.#given.clock.now());
       plans.set(job.name, plan);
       const isWritten = row?.schedule === plan.schedule && row.next_at === plan.nextAt;
@@ -187,34 +167,16 @@ export class Scheduler {
     return plans;
   }
 
-  /**
-   * Returns the current plan of a job whose schedule is unchanged. The job's firings may be in progress, so the plan
-   * isn't read from the store.
-   */
-  #unedited(name: string, schedule: Schedule): Planned | undefined {
-    const known = this.#planned.get(name);
-    return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
-  }
-
   /** Yields all firings and retries that may come due, except firings that wait for another firing of the same job. */
   *#dueAt(): Generator<Due> {
-    for (const [job, { plan, waitsFor }] of this.#planned) {
-      if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
-    }
+    yield* this.#planned.due();
     for (const due of this.attempts.due(this.#given.clock.now())) yield { ...due, isAttempt: true };
   }
 
-  /** Must be called when the clock was set. Replans firings that are now too far in the future. */
+  /** Must be called when the clock was set. Replans firings and retries that are now too far in the future. */
   #replan(): void {
-    const now = this.#given.clock.now();
-    const moves: Move[] = [];
-    for (const [job, planned] of this.#planned) {
-      const { nextAt: from } = planned.plan;
-      planned.plan = resumePlan(planned.schedule, planned.plan, now);
-      const to = planned.plan.nextAt;
-      if (from !== null && to !== null && from !== to) moves.push({ job, from, to });
-    }
-    this.attempts.clockSet(now);
+    const moves = this.#planned.replan();
+    this.attempts.clockSet(this.#given.clock.now());
     if (moves.length > 0) void this.#writeMoves(moves).catch(this.#given.failed);
   }
 
@@ -249,7 +211,7 @@ export class Scheduler {
 
   /** Accepts a retry. The schedule's plan stays unchanged. */
   #takeAttempt(name: string): DueFirings | undefined {
-    const job = this.#planned.get(name)?.job;
+    const job = this.#planned.find(name)?.job;
     const attempt = this.attempts.take(name)?.row;
     if (job === undefined || attempt === undefined) return undefined;
     const { fired_at: at, logical_at } = attempt;
@@ -257,7 +219,7 @@ export class Scheduler {
   }
 
   #take(name: string, nextAt: number): DueFirings | undefined {
-    const planned = this.#planned.get(name);
+    const planned = this.#planned.find(name);
     if (planned === undefined) return undefined;
     const { job, schedule, behindSince } = planned;
     const now = this.#given.clock.now();
@@ -279,7 +241,7 @@ export class Scheduler {
    * @param settled a firing that begins or is skipped
    */
   async settle(name: string, parts: FiringRecords, settled?: Firing): Promise<void> {
-    const planned = this.#planned.get(name);
+    const planned = this.#planned.find(name);
     if (planned === undefined) return;
     await this.assertPlanner(parts);
     const { plan } = planned;
