@@ -83,11 +83,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
     await (await open(database)).close();
     await query(`alter table ${schema}.send_slots drop column days, add column day integer not null default 0`);
     await query(`drop table ${schema}.skips`);
+    await query(`drop index ${schema}.runs_by_state`);
+    await query(`create index on ${schema}.holds (since)`);
     const { code, message, seen, next } = await refusal(database);
     expect(code).toBe('STATE_OTHER');
     expect(message).toContain(database.schema);
     expect(seen).toBe(
-      'table send_slots lacks days text not null, table send_slots has day integer not null, table skips is missing',
+      'table runs lacks index (state), table send_slots lacks days text not null, table send_slots has day integer not null, table skips is missing',
     );
     expect(next).toContain('another schema');
   });

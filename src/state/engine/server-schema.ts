@@ -1,36 +1,46 @@
 import { type Kysely, sql } from 'kysely';
-import { newestColumns } from '../migrations/newest-columns.generated.ts';
+import { newestTables } from '../migrations/newest-tables.generated.ts';
 import type { Tables } from '../tables.ts';
 
 const maxDifferences = 5;
 
-/** The columns of a state's tables, in the form of `newestColumns`. */
-const columnsIn = (schema: string) => sql<{ name: string; columns: string }>`
-  select c.relname as name, string_agg(
-    a.attname || ' ' || format_type(a.atttypid, null) || case when a.attnotnull then ' not null' else '' end, ', '
-  ) as columns
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
-  where n.nspname = ${schema} and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+/** The columns and indexes of a state's tables, in the form of `newestTables`. */
+const tablesIn = (schema: string) => sql<{ name: string; parts: string }>`
+  with parts (id, part) as (
+    select attrelid, attname || ' ' || format_type(atttypid, null) || case when attnotnull then ' not null' else '' end
+    from pg_attribute where attnum > 0 and not attisdropped
+    union all
+    select i.indrelid, case when i.indisunique then 'unique (' else 'index (' end ||
+      string_agg(a.attname, ', ' order by k.place) || ')' || case when i.indpred is null then '' else ' partial' end
+    from pg_index i cross join unnest(i.indkey::int2[]) with ordinality as k (number, place)
+      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
+    where i.indisvalid
+    group by i.indexrelid, i.indrelid, i.indisunique, i.indpred is null
+  )
+  select c.relname as name, string_agg(p.part, '; ') as parts
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace join parts p on p.id = c.oid
+  where n.nspname = ${schema} and c.relkind = 'r'
   group by c.relname`;
 
 /**
  * Returns how the tables of a state on a server differ from the newest schema, such as because an unreleased build
- * created them. Ignores other tables, because the schema may contain some that aren't the state's.
+ * created them. Ignores other tables, because the schema may contain some that aren't the state's, and additional
+ * indexes, which an administrator may create.
  */
 export async function serverDifferences(db: Kysely<Tables>, schema: string): Promise<readonly string[]> {
-  const { rows } = await columnsIn(schema).execute(db);
-  const found = new Map(rows.map(({ name, columns }) => [name, columns]));
-  const differences = Object.entries(newestColumns).flatMap(([table, columns]) => compare(table, columns, found));
+  const { rows } = await tablesIn(schema).execute(db);
+  const found = new Map(rows.map(({ name, parts }) => [name, parts]));
+  const differences = Object.entries(newestTables).flatMap(([table, parts]) => compare(table, parts, found));
   return differences.slice(0, maxDifferences);
 }
 
-function compare(table: string, columns: string, found: ReadonlyMap<string, string>): string[] {
-  const [wanted, seen] = [columns.split(', '), found.get(table)?.split(', ')];
+function compare(table: string, parts: string, found: ReadonlyMap<string, string>): string[] {
+  const [wanted, seen] = [parts.split('; '), found.get(table)?.split('; ')];
   if (seen === undefined) return [`table ${table} is missing`];
-  const lacking = wanted.filter((column) => !seen.includes(column));
-  const surplus = seen.filter((column) => !wanted.includes(column));
+  const lacking = wanted.filter((part) => !seen.includes(part));
+  const surplus = seen.filter((part) => !wanted.includes(part) && !part.startsWith('index '));
   return [
-    ...lacking.map((column) => `table ${table} lacks ${column}`),
-    ...surplus.map((column) => `table ${table} has ${column}`),
+    ...lacking.map((part) => `table ${table} lacks ${part}`),
+    ...surplus.map((part) => `table ${table} has ${part}`),
   ];
 }

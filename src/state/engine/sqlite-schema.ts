@@ -26,24 +26,34 @@ export function newestSchema(): Promise<readonly SchemaEntry[]> {
   return inNewest(entriesOf);
 }
 
-/** The columns of a table, such as `at bigint not null, number integer not null`. */
-export interface TableColumns {
+/** A table's columns and indexes, such as `at bigint not null; number integer not null; unique (number)`. */
+export interface TableParts {
   readonly name: string;
-  readonly columns: string;
+  readonly parts: string;
 }
 
 /** Returns the tables of the newest schema, in a form that doesn't depend on the database. */
-export function newestColumns(): Promise<readonly TableColumns[]> {
-  return inNewest(async (db) => (await sql.raw<TableColumns>(columnsQuery).execute(db)).rows);
+export function newestTables(): Promise<readonly TableParts[]> {
+  return inNewest(async (db) => (await sql.raw<TableParts>(tablesQuery).execute(db)).rows);
 }
 
-/** A column of a primary key is never null on a server. */
-const columnsQuery = `select m.name, group_concat(
-    c.name || ' ' || lower(c.type) || case when c."notnull" or c.pk > 0 then ' not null' else '' end, ', ' order by c.name
-  ) as columns
-  from sqlite_schema m join pragma_table_info(m.name) c
-  where m.type = 'table' and m.name not like 'sqlite\\_%' escape '\\'
-  group by m.name order by m.name`;
+/** On a server, a primary key has an index of its own, and its columns are never null. */
+const tablesQuery = `
+  with tables (name) as (
+    select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'
+  ), parts (name, place, part) as (
+    select t.name, 'column', c.name || ' ' || lower(c.type) || case when c."notnull" or c.pk > 0 then ' not null' else '' end
+    from tables t join pragma_table_info(t.name) c
+    union all
+    select t.name, 'index', 'unique (' || group_concat(c.name, ', ' order by c.pk) || ')'
+    from tables t join pragma_table_info(t.name) c where c.pk > 0 group by t.name
+    union all
+    select t.name, 'index', case when i."unique" then 'unique (' else 'index (' end ||
+      (select group_concat(c.name, ', ' order by c.seqno) from pragma_index_info(i.name) c) || ')' ||
+      case when i.partial then ' partial' else '' end
+    from tables t join pragma_index_list(t.name) i where i.origin <> 'pk'
+  )
+  select name, group_concat(part, '; ' order by place, part) as parts from parts group by name order by name`;
 
 async function inNewest<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   const fresh = new Kysely<Tables>({ dialect: sqliteDialect('', { durable: false }) });
