@@ -1,7 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ProcessHeartbeats } from '../../src/state/processes/heartbeats.ts';
 import type { NewFleetRun } from '../../src/state/runs/fleet-runs.ts';
 import type { Store } from '../../src/state/store.ts';
 import { SteppingClock } from '../clocks.ts';
+import { isOnServer } from './engines.ts';
 import { cleanUp, newFolder, newStore, Population } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -56,10 +58,31 @@ describe('the runs of a fleet', () => {
     const id = await a.fleetRuns.add(runOf('orders', { fired_at: 2 }));
     const next = { id, fired_at: 2, owner: null, token: null, run: null, outcome: null };
     expect(await a.fleetRuns.all()).toMatchObject([next]);
-    await a.fleetRuns.forget(run!.id);
+    const lease = (await a.leases.take('daemon'))!;
+    await a.fleetRuns.forget(run!.id, lease);
     expect(await a.fleetRuns.all()).toHaveLength(1);
-    await a.fleetRuns.forget(id!);
+    await a.fleetRuns.forget(id!, lease);
     expect(await a.fleetRuns.all()).toEqual([]);
+  });
+
+  it('are forgotten only by the process that plans', async () => {
+    const { a, b } = await openFleet('a', 'b');
+    const former = (await a.leases.take('daemon'))!;
+    const id = (await a.fleetRuns.add(runOf('orders')))!;
+    const lease = (await b.leases.seize('daemon'))!;
+    await expect(a.fleetRuns.forget(id, former)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect(await a.fleetRuns.all()).toHaveLength(1);
+    for (let times = 0; times < 2; times++) await b.fleetRuns.forget(id, lease);
+    expect(await a.fleetRuns.all()).toEqual([]);
+  });
+
+  it.runIf(isOnServer())("aren't taken if they were assigned to another config just before", async () => {
+    const { a, b } = await openFleet('a', 'b');
+    await a.fleetRuns.add(runOf('orders'));
+    const beat = vi.spyOn(ProcessHeartbeats.prototype, 'beat').mockImplementationOnce(() => b.fleetRuns.assign('c2'));
+    expect(await a.fleetRuns.take(config, 1)).toEqual([]);
+    beat.mockRestore();
+    expect(namesOf(await b.fleetRuns.take('c2', 1))).toEqual(['orders']);
   });
 
   it('no longer belong to a process that lost them', async () => {

@@ -35,7 +35,10 @@ export interface FleetQueueOptions {
 /** A run to queue. */
 export interface FleetOrder {
   readonly firing: Firing;
-  /** Records that the firing has a run. Called in the transaction that queues the run. */
+  /**
+   * Records that the firing has a run. Called in the transaction that queues the run. Throws `LEASE_LOST` if another
+   * process plans now.
+   */
   readonly begin: (parts: Repositories) => Promise<void>;
   readonly nextFiring: number | null;
   /** Aborted if a newer firing replaces the run, or when this process stops planning. */
@@ -93,14 +96,13 @@ export class FleetQueue {
     const id = firing.queuedAs ?? (await this.#add({ firing, signal, ...order }));
     if (id === undefined) return { outcome: busy(firing), taken: async () => undefined };
     const outcome = await this.#outcome(id, firing, signal);
-    return outcome && { outcome, taken: () => this.#forget(id) };
+    return outcome && { outcome, taken: () => this.#options.store.fleetRuns.forget(id, this.#options.lease) };
   }
 
   async #add({ firing, begin, nextFiring }: FleetOrder): Promise<string | undefined> {
-    const { store, lease, config, queued } = this.#options;
+    const { store, config, queued } = this.#options;
     const { job, at, logicalAt, attempt } = firing;
     const id = await store.transactionOn([jobLock(job.name)], async (parts) => {
-      await parts.leases.assertHeld(lease);
       await begin(parts);
       return parts.fleetRuns.add({
         job: job.name,
@@ -130,7 +132,8 @@ export class FleetQueue {
     else stop.addEventListener('abort', leave, { once: true });
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
-    this.nudge();
+    // A run that an earlier planner has queued may have ended already.
+    if (firing.queuedAs !== undefined) this.nudge();
     return promise.finally(() => {
       this.#waiting.delete(id);
       stop.removeEventListener('abort', leave);
@@ -151,16 +154,6 @@ export class FleetQueue {
       await leases.assertHeld(lease);
       return fleetRuns.withdraw(id);
     });
-  }
-
-  /** Like {@link #withdraw}, only under the lease. */
-  async #forget(id: string): Promise<void> {
-    const { store, lease } = this.#options;
-    const forget = async ({ leases, fleetRuns }: Repositories): Promise<void> => {
-      await leases.assertHeld(lease);
-      await fleetRuns.forget(id);
-    };
-    await store.settle(`fleet run ${id}`, forget, []);
   }
 
   async #look(): Promise<void> {

@@ -197,10 +197,11 @@ export class FleetWorker {
 
   async #end(taken: TakenRun, outcome: RunOutcome): Promise<void> {
     const text = outcomeText(outcome);
+    const { state, run } = outcome;
+    if (state !== 'failed' || run === undefined) return this.#options.runtime.store.fleetRuns.settle(taken, text);
     await this.#settle(taken, async ({ fleetRuns, runs }) => {
-      const row = outcome.run === undefined ? undefined : await runs.find(outcome.run);
       // A process that has just started may have considered this one dead, without the planner's knowledge.
-      const wasInterrupted = outcome.state === 'failed' && row?.state === 'interrupted';
+      const wasInterrupted = (await runs.find(run))?.state === 'interrupted';
       if (!wasInterrupted || !(await beginAgain(fleetRuns, taken))) await fleetRuns.end(taken, text);
     });
   }

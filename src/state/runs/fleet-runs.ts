@@ -1,6 +1,7 @@
 import { newId } from '../../lib/ids.ts';
 import { Repository, type StoreContext, withoutLock } from '../engine/context.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
+import { type Lease, Leases } from '../processes/leases.ts';
 import type { FleetRunRow } from '../tables.ts';
 
 /** A run for the fleet, as its planner queues it. */
@@ -43,13 +44,14 @@ export class FleetRuns extends Repository {
    * process can't run.
    */
   async take(config: string, limit: number, except: readonly string[] = []): Promise<TakenRun[]> {
+    const waiting = await nextOf(this.context, { config, limit: limit + spare, except });
     // Most calls find nothing, and need no more than this.
-    if ((await nextOf(this.context, { config, limit: 1, except })).length === 0) return [];
+    if (waiting.length === 0) return [];
     return withoutLock(this.context, async (inside) => {
       const { db, clock, processes } = inside;
       await new ProcessHeartbeats(inside).beat();
       const taken: TakenRun[] = [];
-      for (const job of await nextOf(inside, { config, limit: limit + spare, except })) {
+      for (const job of waiting) {
         if (taken.length === limit) break;
         const token = newId();
         // If the response is lost, this process doesn't know that it has the run, and would keep it for as long as it lives.
@@ -60,6 +62,7 @@ export class FleetRuns extends Repository {
           .where('job', '=', job)
           .where('owner', 'is', null)
           .where('outcome', 'is', null)
+          .where('config_sha256', '=', config)
           .returningAll()
           .executeTakeFirst();
         if (row !== undefined) taken.push(takenRun(row));
@@ -94,6 +97,12 @@ export class FleetRuns extends Repository {
     return this.#change({ job, token }, { outcome });
   }
 
+  /** Like {@link end}, in a statement of its own, as soon as the state can be written. */
+  settle({ job, token }: TakenRun, outcome: string): Promise<void> {
+    const end = () => withoutLock(this.context, (inside) => new FleetRuns(inside).#change({ job, token }, { outcome }));
+    return this.context.pending.settle(`fleet run ${token}`, end);
+  }
+
   /** Makes a taken run wait for another process. By default, it hasn't been waiting for its busy job. */
   giveBack(
     { job, token }: TakenRun,
@@ -114,9 +123,13 @@ export class FleetRuns extends Repository {
     await this.context.db.updateTable('fleet_runs').set({ cancelled: 1 }).where('id', '=', id).execute();
   }
 
-  /** Deletes a run whose outcome the planner has taken. */
-  async forget(id: string): Promise<void> {
-    await this.context.db.deleteFrom('fleet_runs').where('id', '=', id).execute();
+  /**
+   * Deletes a run whose outcome the planner has taken, as soon as the state can be written. Throws `LEASE_LOST` if the
+   * planner has lost its lease, because the next planner would wait forever for a run that doesn't exist any more.
+   */
+  forget(id: string, lease: Pick<Lease, 'name' | 'token'>): Promise<void> {
+    const forget = () => withoutLock(this.context, (inside) => new FleetRuns(inside).#forget(id, lease));
+    return this.context.pending.settle(`fleet run ${id}`, forget);
   }
 
   /** Assigns all waiting runs to a config, such as after a reload. */
@@ -154,6 +167,23 @@ export class FleetRuns extends Repository {
       .where('outcome', 'is', null)
       .execute();
     return new Map(rows.map(({ token, cancelled }) => [token ?? '', { isCancelled: cancelled === 1 }]));
+  }
+
+  /** One statement, which also locks the lease on a server, so that no other process can take it meanwhile. */
+  async #forget(id: string, { name, token }: Pick<Lease, 'name' | 'token'>): Promise<void> {
+    const { db, unlockedDb } = this.context;
+    const held = db
+      .selectFrom('leases')
+      .select('token')
+      .where('name', '=', name)
+      .where('token', '=', token)
+      .$if(unlockedDb !== undefined, (lease) => lease.forShare());
+    const run = db
+      .deleteFrom('fleet_runs')
+      .where('id', '=', id)
+      .where(({ exists }) => exists(held));
+    const forgotten = await run.returning('id').executeTakeFirst();
+    if (forgotten === undefined) await new Leases(this.context).assertHeld({ name, token });
   }
 
   async #release(job: string, token: string): Promise<void> {

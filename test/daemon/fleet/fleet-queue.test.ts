@@ -67,7 +67,7 @@ async function openQueue() {
     });
     return taken!;
   };
-  return { store, open, people, seen, start, take, ...start() };
+  return { store, lease, open, people, seen, start, take, ...start() };
 }
 
 describe("the planner's queue", () => {
@@ -88,9 +88,12 @@ describe("the planner's queue", () => {
   });
 
   it("queues nothing and records no firing if another process has taken the planner's lease over", async () => {
-    const { store, open, queue } = await openQueue();
+    const { store, lease, open, queue } = await openQueue();
     await (await open('other')).leases.seize('daemon');
-    const begin = (parts: Repositories) => parts.schedules.set({ job: 'orders', schedule: 'x', next_at: 2 });
+    const begin = async (parts: Repositories) => {
+      await parts.schedules.set({ job: 'orders', schedule: 'x', next_at: 2 });
+      await parts.leases.assertHeld(lease);
+    };
     await expect(queue.run(orderOf('orders', { begin }))).rejects.toMatchObject({ code: 'LEASE_LOST' });
     expect(await store.schedules.find('orders')).toBeUndefined();
     expect(await store.fleetRuns.all()).toEqual([]);
