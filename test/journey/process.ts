@@ -125,15 +125,21 @@ interface UntilOptions {
   readonly seen?: () => string | Promise<string>;
 }
 
-/** Waits until a condition is true; otherwise fails with its name. */
+/**
+ * Waits until a condition is true; otherwise fails with its name. Most of the time, it waits instead of checking: a check
+ * may start a process, whose CPU time what is waited for needs.
+ */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
   { withinMs = 150_000, seen = () => '' }: UntilOptions = {},
 ): Promise<void> {
   const end = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`timed out after ${withinMs} ms waiting for ${what}\n${await seen()}`);
-    await wait(20);
+  for (;;) {
+    const began = performance.now();
+    if (await isSo()) return;
+    const now = performance.now();
+    if (now > end) throw new Error(`timed out after ${withinMs} ms waiting for ${what}\n${await seen()}`);
+    await wait(Math.max(20, Math.min(now - began, 1000)));
   }
 }
