@@ -25,9 +25,9 @@ async function putRows(server: FileServer, rows: number): Promise<string> {
   return name;
 }
 
-const servers: readonly { server: 'ProFTPD' | 'vsftpd' | 'sshd'; login: Login; settings?: typeof tls }[] = [
+/** One for each protocol: what is kept of a file doesn't depend on the server's program. */
+const servers: readonly { server: 'ProFTPD' | 'sshd'; login: Login; settings?: typeof tls }[] = [
   { server: 'ProFTPD', login: tlsLogin('ftps'), settings: tls },
-  { server: 'vsftpd', login: tlsLogin('ftps'), settings: tls },
   { server: 'sshd', login: keyLogin },
 ];
 
