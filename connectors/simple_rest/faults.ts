@@ -6,6 +6,7 @@ import { hmacFault } from './hmac-signer.ts';
 import { incrementalFaults } from './incremental-faults.ts';
 import type { OptionFault } from './option-fault.ts';
 import type { RestQuery, RestSource } from './options.ts';
+import { isCounted } from './paging.ts';
 import { pagingFaults } from './paging-faults.ts';
 import { pathsFaults } from './paths.ts';
 import { missingFact, reportFaults } from './report.ts';
@@ -61,6 +62,7 @@ function queryFaults(query: RestQuery, { url }: Pick<RestSource, 'url'>): Option
     ...answerFaults(query.answers),
     ...pathsFaults(query, new Set(outerNames(query))),
     ...reportOptionFaults(query),
+    ...resumeFaults(query),
   ];
   const body = query.body === undefined ? (query.form === undefined ? undefined : 'form') : 'body';
   if (body !== undefined && /^(?:get|head)$/i.test(query.method)) {
@@ -94,6 +96,24 @@ function reportOptionFaults(query: RestQuery): OptionFault[] {
   const fault = faults[0] ?? missingFact(JSON.stringify(requests), kept);
   if (conditional) return [{ option: 'report', message: 'cannot be combined with `conditional`' }];
   return fault === undefined ? [] : [{ option: 'report', message: fault }];
+}
+
+function resumeFaults({ resume, paging, conditional, window, paths, for_each }: RestQuery): OptionFault[] {
+  const { kind, next_request: next } = paging;
+  const isOnePage = kind === 'none' && (window ?? paths ?? for_each) === undefined;
+  const rules: [isBroken: boolean, message: string][] = [
+    [
+      isCounted(paging),
+      `cannot be used with paging of kind ${kind}, because records may move to other pages before the next attempt`,
+    ],
+    [isOnePage || conditional, 'has no effect, because the query has only one page'],
+    [
+      !/^get$/i.test(next?.method ?? 'GET'),
+      'requires the method GET in `next_request`, because the server may keep the position itself',
+    ],
+  ];
+  const message = rules.find(([isBroken]) => isBroken)?.[1];
+  return resume && message !== undefined ? [{ option: 'resume', message }] : [];
 }
 
 function templateFaults(query: RestQuery): OptionFault[] {

@@ -6,6 +6,7 @@ import {
   httpProblem,
   meantWatermark,
   openHttp,
+  PageJournal,
   PageSpool,
   Problem,
   ReportOrders,
@@ -107,17 +108,25 @@ const connector = defineConnector({
     const limits = { maxBytes: given.max_answer_bytes, signal };
     const spool = new PageSpool(scratch, limits);
     const ofParents = new PageSpool(scratch, { ...limits, name: 'parents.spool' });
+    const journal =
+      asked.resume && attemptFacts !== undefined && preview === undefined
+        ? await PageJournal.open({ spool, scratch, facts: attemptFacts })
+        : undefined;
     try {
       const reading = { asking, client, log, warn, alive, signal, orders, preview };
       const fromStart = { watermark: undefined, keptColumns: undefined, incremental: undefined };
       const read = (query: RestQuery) => readPages({ ...reading, query, spool: ofParents, ...fromStart });
       const parents = await parentsOf(asked, { read, rowsOf });
       await ofParents.remove();
-      const onward = { watermark, keptColumns, incremental, isDryRun };
+      const onward = { watermark, keptColumns, incremental, isDryRun, journal };
       return await readPages({ ...reading, query: asked, spool, parents, ...onward });
+    } catch (error) {
+      await journal?.keep();
+      throw error;
     } finally {
       await ofParents.close();
       await asking.end();
+      await journal?.close();
       await spool.close();
       await client.close();
     }

@@ -182,6 +182,11 @@ export const query = {
   ),
   answers,
   report,
+  resume: option.boolean({
+    about:
+      'If the run is retried, continue after the pages that the failed attempt has read instead of requesting them again. Not with paging by page or offset, because records may move to other pages meanwhile.',
+    default: false,
+  }),
   null_records: option.choice(['error', 'empty'], {
     about:
       'Whether null instead of the list at `records` (json), or a first response without the element (xml), means an error or an empty page.',

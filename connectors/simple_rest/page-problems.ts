@@ -1,4 +1,4 @@
-import { type HttpResponse, httpProblem, Problem, type Surveyed, shownUrl } from '#sdk';
+import { type HttpResponse, httpProblem, Problem, type RunWarning, type Surveyed, shownUrl } from '#sdk';
 import type { RestQuery } from './options.ts';
 
 /** Error codes for a truncated document, and for a document in another format. */
@@ -76,4 +76,14 @@ export function tooManyPages(maxPages: number) {
     allowed: String(maxPages),
     next: 'raise `max_pages`, or request larger pages; no data was sent',
   });
+}
+
+/** The warning if pages of an earlier attempt are part of the result. */
+export function pagesOfEarlier(pages: number): RunWarning {
+  const what = pages === 1 ? '1 page was' : `${pages} pages were`;
+  return {
+    code: 'REST_RESUMED',
+    message: `${what} read by an earlier attempt of this run, so later changes of their records are missing`,
+    next: 'no action needed; to read all pages again in each attempt, remove `resume`',
+  };
 }

@@ -1,4 +1,13 @@
-import type { ConnectorLog, HttpClient, KeptColumn, PageSpool, PreviewLimits, ReportOrders, RunWarning } from '#sdk';
+import type {
+  ConnectorLog,
+  HttpClient,
+  KeptColumn,
+  PageJournal,
+  PageSpool,
+  PreviewLimits,
+  ReportOrders,
+  RunWarning,
+} from '#sdk';
 import type { Parent } from './for-each.ts';
 import type { MyTurn } from './in-order.ts';
 import type { IncrementalRead } from './incremental-read.ts';
@@ -30,6 +39,8 @@ export interface PagesOptions {
   readonly isDryRun?: boolean | undefined;
   /** Set if the query has `for_each`. */
   readonly parents?: readonly Parent[] | undefined;
+  /** The pages of this attempt and earlier ones, if the query can be resumed. */
+  readonly journal?: PageJournal | undefined;
   /** Set for the pages of one parent. */
   readonly myTurn?: MyTurn;
 }

@@ -3,11 +3,13 @@ import {
   type Extraction,
   type HttpRequest,
   type HttpResponse,
+  type JournalPage,
   type NextPage,
   Pager,
   type Place,
   placeAmong,
   readTwice,
+  requestHash,
   type Scope,
   type Surveyed,
   signOfMore,
@@ -24,7 +26,15 @@ import { inOrder, type MyTurn } from './in-order.ts';
 import { moreWarning, totalPlaces } from './more-pages.ts';
 import { factsOf, failPathsOf, failureMessage, refusePartOf } from './page-answer.ts';
 import { pageFacts } from './page-columns.ts';
-import { isPassing, laterPageProblem, pageMissing, shapeProblem, tooManyPages, unreadable } from './page-problems.ts';
+import {
+  isPassing,
+  laterPageProblem,
+  pageMissing,
+  pagesOfEarlier,
+  shapeProblem,
+  tooManyPages,
+  unreadable,
+} from './page-problems.ts';
 import { PageTable } from './page-table.ts';
 import type { PagesOptions } from './pages-options.ts';
 import { laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
@@ -43,7 +53,14 @@ export async function readPages(given: PagesOptions): Promise<Extraction> {
   for (const method of methodsOf(query)) checkPreviewMethod(preview, method);
   const scope = { ...asking.scope, ...incremental?.names(asking.scope) };
   const init = { ...given, query: childQuery(withPathOf(given.query)) };
-  const run = await readTwice(() => PageRun.read(init, scope), { forget: () => spool.clear(), log });
+  const { journal } = given;
+  if (journal !== undefined && journal.earlier > 0)
+    log.info('continuing after the pages of an earlier attempt', { pages: journal.earlier });
+  const forget = async () => {
+    spool.clear();
+    await journal?.clear();
+  };
+  const run = await readTwice(() => PageRun.read(init, scope), { forget, log });
   return incremental === undefined ? run.extraction() : incremental.rows(() => run.extraction());
 }
 
@@ -191,10 +208,10 @@ class PageRun {
   /** The table of all pages. */
   async extraction(): Promise<Extraction> {
     if (this.#isUnchanged) {
-      const nothing = (async function* () {})();
-      return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
+      return { columns: [], batches: nothing(), watermark: () => this.#validators, unchanged: () => true };
     }
-    const { parents = [], preview, query, warn } = this.#init;
+    const { parents = [], preview, query, warn, journal } = this.#init;
+    if (journal !== undefined && journal.taken > 0) warn(pagesOfEarlier(journal.taken));
     const rows = await this.#table.extraction();
     if (preview !== undefined) return { ...rows, firstPage: this.#sample.firstPage };
     const warning = this.#sample.warning(parents.length);
@@ -205,13 +222,16 @@ class PageRun {
 
   /** A page and its values, which are parsed while a retry is still possible. */
   async #fetch(turn: NextPage, scope: Scope): Promise<Fetched> {
-    const { asking, query, spool } = this.#init;
+    const { asking, query, spool, journal } = this.#init;
     const isLater = this.#before !== undefined;
     const asked = isLater ? laterRequest(query) : query;
-    const make = async () => {
-      const made = await asking.request(asked, { ...scope, page: turn.page });
-      return turn.link === undefined ? placePage(made, asked, turn.page) : withUrl(made, turn.link);
-    };
+    const filled = { ...scope, page: turn.page };
+    const place = (made: HttpRequest) =>
+      turn.link === undefined ? placePage(made, asked, turn.page) : withUrl(made, turn.link);
+    const make = async () => place(await asking.request(asked, filled));
+    const plain = journal === undefined ? undefined : place(asking.plainRequest(asked, filled));
+    const earlier = plain && (await journal?.take(requestHash(plain)));
+    if (earlier !== undefined) return this.#earlierPage({ ...earlier, request: plain! }, scope);
     // A server that keeps the position itself, such as a scroll, may get the same request for each page.
     const isMoving = isLater && query.paging.next_request !== undefined;
     const isBeyond = ({ status }: HttpResponse) => isLater && stopSigns(query.paging).includes(status);
@@ -225,7 +245,7 @@ class PageRun {
     const fetching = asking.fetch<Fetched>(
       async () => {
         request = await make();
-        if (!isChecked) this.#table.asked.check(request);
+        if (!isChecked) this.#table.asked.check(plain ?? request);
         isChecked = true;
         return query.conditional ? conditioned(request, this.#init.watermark) : request;
       },
@@ -245,7 +265,9 @@ class PageRun {
         await this.#init.myTurn?.();
         try {
           await this.#table.open(answer);
-          return { kind: 'page', page, content: await this.#survey(page, scope) };
+          const content = await this.#survey(page, scope);
+          if (plain !== undefined) await journal?.add(requestHash(plain), page);
+          return { kind: 'page', page, content };
         } catch (error) {
           spool.takeBack(page.spooled);
           throw isPassing(error, { answer, number: this.#number }) ? unreadable(answer.url, error) : error;
@@ -256,6 +278,18 @@ class PageRun {
     return fetching.catch((error: unknown) => {
       throw isLater ? laterPageProblem(error, this.#number) : error;
     });
+  }
+
+  /** A page that an earlier attempt read. */
+  async #earlierPage(
+    { request, answer: head, spooled }: JournalPage & { request: HttpRequest },
+    scope: Scope,
+  ): Promise<Fetched> {
+    this.#table.asked.check(request);
+    const page = { request, answer: { ...head, body: nothing() }, spooled };
+    await this.#init.myTurn?.();
+    await this.#table.open(page.answer);
+    return { kind: 'page', page, content: await this.#survey(page, scope) };
   }
 
   /** Which page is requested, for log lines. */
@@ -291,6 +325,8 @@ class PageRun {
     return { records, valueAt: valuesOf(found), nearby };
   }
 }
+
+async function* nothing(): AsyncGenerator<never> {}
 
 /** The server's name in messages. */
 const title = 'The server';

@@ -150,6 +150,12 @@ export interface AttemptFacts {
    * `logicalAt` is absent.
    */
   readonly since: number;
+  /**
+   * A private folder for files that the next attempt needs. A connector that needs it creates it. It's deleted with the
+   * run. The next attempt may run on another machine, without the files, so a file counts only if a string in `texts`
+   * says so.
+   */
+  readonly folder: string;
 }
 
 /** The context of a discovery. */

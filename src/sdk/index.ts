@@ -71,6 +71,7 @@ export { blamedByErrors } from './http/blamed-by.ts';
 export type { HttpClient, HttpClientOptions, HttpResponse } from './http/client.ts';
 export { nextLink } from './http/link-header.ts';
 export { openHttp } from './http/open.ts';
+export { type JournalPage, PageJournal } from './http/page-journal.ts';
 export { PageSpool, type SpooledPage } from './http/page-spool.ts';
 export { httpProblem, shownUrl } from './http/problems.ts';
 export { rateLimitPauseMs } from './http/rate-limit.ts';

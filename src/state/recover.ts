@@ -51,10 +51,11 @@ const unusedMs = 10 * 60_000;
  * on this machine is a copy of. Returns the paths of the files that aren't needed.
  */
 export async function sweepFiles(
-  { payloads, generations, blobs }: Store,
+  { payloads, generations, blobs, attemptFiles }: Store,
   given: { readonly withBlobs: boolean },
 ): Promise<string[]> {
   const swept = [...(await payloads.sweep(given)), ...(await generations.sweep(given))];
+  await attemptFiles.sweep();
   // If their storage is unavailable, the next sweep removes them.
   if (given.withBlobs) await blobs.purge().catch(otherThanUnwritable);
   await blobs.evict(payloads.root, unusedMs);

@@ -46,6 +46,7 @@ import { Quota } from './quota/quota.ts';
 import { SendSlots } from './quota/send-slots.ts';
 import { ThrottledJobs } from './quota/throttled-jobs.ts';
 import { UsageChecks } from './quota/usage-checks.ts';
+import { AttemptFiles } from './runs/attempt-files.ts';
 import { Audit } from './runs/audit.ts';
 import { DeferredFirings } from './runs/deferred-firings.ts';
 import { FleetRuns } from './runs/fleet-runs.ts';
@@ -61,6 +62,7 @@ import { Settings } from './settings.ts';
 const repositories = {
   accounts: Accounts,
   alerts: AlertRecords,
+  attemptFiles: AttemptFiles,
   audit: Audit,
   backfills: Backfills,
   blobs: StateBlobs,

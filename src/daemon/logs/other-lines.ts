@@ -254,6 +254,12 @@ export const otherLines: readonly OtherLine[] = [
     description: 'Connector `simple_rest`.',
   },
   {
+    line: 'continuing after the pages of an earlier attempt',
+    level: 'info',
+    facts: ['job', 'run', 'pages'],
+    description: 'Connector `simple_rest` with `resume: true`: the earlier attempt of the run has read `pages` pages.',
+  },
+  {
     line: 'parents read',
     level: 'info',
     facts: ['job', 'run', 'parents', 'of'],

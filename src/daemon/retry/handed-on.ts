@@ -12,6 +12,7 @@ export class HandedOn implements AttemptFacts {
   /** The previous attempt's encrypted facts; null if there are none. */
   readonly sealed: string | null;
   #since: number | undefined;
+  #folder = '';
 
   constructor(sealed: string | null) {
     this.sealed = sealed;
@@ -25,15 +26,23 @@ export class HandedOn implements AttemptFacts {
     return this.#since ?? 0;
   }
 
-  begin(since: number, texts: Iterable<readonly [string, string]> = []): void {
+  get folder(): string {
+    return this.#folder;
+  }
+
+  begin(
+    { since, folder }: Pick<AttemptFacts, 'since' | 'folder'>,
+    texts: Iterable<readonly [string, string]> = [],
+  ): void {
     this.#since = since;
+    this.#folder = folder;
     for (const [name, text] of texts) this.texts.set(name, text);
   }
 }
 
 interface HandedOnOptions {
   readonly runtime: {
-    readonly store: Pick<Store, 'logins'>;
+    readonly store: Pick<Store, 'logins' | 'attemptFiles'>;
     readonly clock: Clock;
     readonly loginGate: { readonly keys: EncryptionKeys };
   };
@@ -47,7 +56,8 @@ export async function openHandedOn(given: HandedOnOptions, run: string): Promise
   if (attempt === undefined) return undefined;
   const { handedOn } = attempt;
   const left = handedOn.sealed === null ? undefined : await unsealed(given, run, handedOn.sealed);
-  handedOn.begin(left?.since ?? Math.round(runtime.clock.now()), left?.texts);
+  const since = left?.since ?? Math.round(runtime.clock.now());
+  handedOn.begin({ since, folder: runtime.store.attemptFiles.folderOf(run) }, left?.texts);
   return handedOn;
 }
 

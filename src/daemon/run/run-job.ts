@@ -101,6 +101,7 @@ async function tidyUp(
   // The folder is still needed if the run's payload is owed.
   if (stage.state !== 'owed') store.payloads.leave(run);
   await store.generations.leave(run);
+  await store.attemptFiles.sweep();
   if (job.extract?.write !== undefined) await store.generations.prune(job.name);
   return store.runs.find(run);
 }

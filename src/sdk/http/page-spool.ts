@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { openScratchFile } from '../../lib/scratch-file.ts';
 import type { RecordInput } from '../records/input.ts';
 import { storedBytes } from '../records/stored-bytes.ts';
@@ -13,6 +13,14 @@ export interface SpooledPage {
   /** Position after the page in the spool. */
   readonly end: number;
   readonly input: RecordInput;
+}
+
+interface StoredPage {
+  /** Position of the page in the file. */
+  readonly start: number;
+  /** Position after it. */
+  readonly end: number;
+  readonly sha256: string;
 }
 
 interface PageSpoolOptions {
@@ -64,9 +72,7 @@ export class PageSpool {
       at += chunk.length;
     }
     this.#end = at;
-    this.#pages += 1;
-    const input = { name: `page ${this.#pages} of the response`, open: () => this.#read(start, at) };
-    return { bytes: at - start, sha256: hash.digest('hex'), end: at, input };
+    return this.#page({ start, end: at, sha256: hash.digest('hex') });
   }
 
   /** Drops a page. If it's the last one, the next one overwrites it. */
@@ -79,6 +85,36 @@ export class PageSpool {
   clear(): void {
     this.#end = 0;
     this.#pages = 0;
+  }
+
+  /** Moves the file of an earlier attempt here. Call {@link resume} then. */
+  async moveFrom(folder: string): Promise<void> {
+    await rename(join(folder, basename(this.#path)), this.#path);
+  }
+
+  /** Continues the file behind the pages of an earlier attempt. */
+  async resume(end: number): Promise<void> {
+    this.#file = await open(this.#path, 'r+');
+    this.#end = end;
+  }
+
+  /** Closes the file and moves it to another folder. After this call, no pages can be read. */
+  async moveTo(folder: string): Promise<void> {
+    await this.close();
+    await rename(this.#path, join(folder, basename(this.#path)));
+  }
+
+  /** A page that an earlier attempt wrote; undefined if the file contains something else there. */
+  async find({ start, end, sha256 }: StoredPage): Promise<SpooledPage | undefined> {
+    const hash = createHash('sha256');
+    for await (const chunk of this.#read(start, end)) hash.update(chunk);
+    return hash.digest('hex') === sha256 ? this.#page({ start, end, sha256 }) : undefined;
+  }
+
+  #page({ start, end, sha256 }: StoredPage): SpooledPage {
+    this.#pages += 1;
+    const input = { name: `page ${this.#pages} of the response`, open: () => this.#read(start, end) };
+    return { bytes: end - start, sha256, end, input };
   }
 
   /** Ends writing: no more pages can be added, but existing pages can still be read. */

@@ -16,7 +16,7 @@ const maxPages = 20;
 
 interface ReadTwiceOptions {
   /** Discards the records of the first read. */
-  readonly forget: () => void;
+  readonly forget: () => void | Promise<void>;
   readonly log: ConnectorLog;
 }
 
@@ -31,7 +31,7 @@ export async function readTwice<T extends PagesRead>(read: () => Promise<T>, giv
   let done = await read();
   if (done.hasChanged && (done.pages ?? 0) < maxPages) {
     given.log.info('the total changed while the pages were being read; reading all pages again');
-    given.forget();
+    await given.forget();
     done = await read();
   }
   if (done.problem !== undefined) throw done.problem;

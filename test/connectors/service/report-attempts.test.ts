@@ -58,7 +58,7 @@ async function runOf(stream: Partial<StreamData>, { routes = reports(), faults =
     try {
       const { batches } = await service.extract({
         ...contextOf(service, run),
-        attemptFacts: { texts, since },
+        attemptFacts: { texts, since, folder: '/none' },
       });
       const rows: (string | null)[][] = [];
       for await (const batch of batches) rows.push(...batchText(batch));

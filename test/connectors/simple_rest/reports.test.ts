@@ -98,7 +98,7 @@ test('a failed report, a missing ID and a late report are errors', async () => {
 
 test("the run's next attempt polls the report that an earlier attempt has started", async () => {
   exporter({ polls: 99, state: 'never' });
-  const attemptFacts = { texts: new Map<string, string>(), since: Date.UTC(2026, 2, 1) };
+  const attemptFacts = { texts: new Map<string, string>(), since: Date.UTC(2026, 2, 1), folder: '/none' };
   const attempt = async () => {
     const source = { url: server.url, retries: 0 };
     const context = { ...contextOf(rest, { source, query: { report, ...result }, folder }), attemptFacts };

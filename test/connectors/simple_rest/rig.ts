@@ -7,6 +7,7 @@ import rest from '../../../connectors/simple_rest/index.ts';
 import type { Problem } from '../../../src/lib/problem.ts';
 import { forgetSecrets } from '../../../src/lib/redact.ts';
 import {
+  type AttemptFacts,
   batchText,
   type ConnectorLog,
   type PreviewLimits,
@@ -31,6 +32,7 @@ interface Run {
   readonly isDryRun?: boolean;
   readonly log?: ConnectorLog;
   readonly rowsOf?: RowsOf;
+  readonly attemptFacts?: AttemptFacts;
 }
 
 /** A server and an empty folder for each test in the calling file, and the connector between them. */

@@ -10,7 +10,10 @@ const keys = new EncryptionKeys({ current: 'k'.repeat(32), former: [] }, '/nowhe
 /** A process; `madeAt` is when a person last gave the login's grant. */
 const runtimeOf = ({ madeAt = 1, own = keys } = {}) => ({
   clock,
-  store: { logins: { find: async () => ({ made_at: madeAt }) } as never },
+  store: {
+    logins: { find: async () => ({ made_at: madeAt }) } as never,
+    attemptFiles: { folderOf: (run: string) => `/none/${run}` } as never,
+  },
   loginGate: { keys: own },
 });
 
