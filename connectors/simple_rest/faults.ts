@@ -4,6 +4,7 @@ import { authFaults } from './auth.ts';
 import { forEachFaults } from './for-each-faults.ts';
 import { hmacFault } from './hmac-signer.ts';
 import { incrementalFaults } from './incremental-faults.ts';
+import { tokenPathFault } from './login-of.ts';
 import type { OptionFault } from './option-fault.ts';
 import type { RestQuery, RestSource } from './options.ts';
 import { isCounted } from './paging.ts';
@@ -15,7 +16,9 @@ import { holdsCredentials, parametersOf } from './request.ts';
 /** Checks whether the options of the source and the query can be combined. */
 export function optionFaults(source: RestSource, query: RestQuery | undefined): OptionFault[] {
   const { auth } = source;
-  const messages = [...authFaults(auth), hmacFault(auth)].filter((message) => message !== undefined);
+  const messages = [...authFaults(auth), hmacFault(auth), tokenPathFault(auth)].filter(
+    (message) => message !== undefined,
+  );
   const faults = messages.map((message) => ({ option: 'auth', message }));
   return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query, source)];
 }

@@ -2,6 +2,8 @@ import {
   type AnswerPath,
   type LoginData,
   type OAuthDescription,
+  parsePlace,
+  placeFault,
   type RequestData,
   registerSecret,
   type ServiceAnswer,
@@ -47,10 +49,22 @@ function placesOf(auth: Auth, path: string): TokenPlaces {
   return { token: (answer) => pair(answer)?.slice(prefix.length), name, scheme };
 }
 
-/** The place of a value in a response: `header(NAME)` or a path in the body. */
+/** The place of a value in the response to a login call or to a report's call. */
 export function answerPathOf(place: string): AnswerPath {
-  const [, header] = /^header\(\s*([^)]+?)\s*\)$/.exec(place) ?? [];
-  return header === undefined ? place : { header };
+  return { place: parsePlace(place) };
+}
+
+/** Why a text can't be a place in such a response; undefined if it can. */
+export function answerPathFault(place: string): string | undefined {
+  if (/^last_record\(/.test(place)) return `"${place}" is in a record, but this response has none`;
+  return placeFault(place, '');
+}
+
+/** Why `token_path` isn't usable; undefined if it is. */
+export function tokenPathFault({ kind, token_path = '' }: Auth): string | undefined {
+  const isPlace = kind === 'login_call' && token_path !== '' && !/^cookie(?:s$|\()/.test(token_path);
+  const fault = isPlace ? answerPathFault(token_path) : undefined;
+  return fault && `has an unusable token_path: ${fault}`;
 }
 
 /** Whether the token is in the response's headers, which are lost if the login's redirect is followed. */

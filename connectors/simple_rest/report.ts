@@ -11,7 +11,7 @@ import {
   type ServiceCall,
   templateFault,
 } from '#sdk';
-import { answerPathOf, dataOf } from './login-of.ts';
+import { answerPathFault, answerPathOf, dataOf } from './login-of.ts';
 import type { RestQuery } from './options.ts';
 import type { RestReport } from './report-options.ts';
 import type { RequestQuery } from './request.ts';
@@ -120,10 +120,13 @@ export function reportFaults(report: RestReport | undefined, names: ReadonlySet<
   const { start, poll } = report;
   const kept = [...Object.keys(start.keep), ...Object.keys(poll.keep ?? {})];
   const odd = kept.find((name) => !/^[A-Za-z_]\w*$/.test(name));
+  const places = [...Object.values(start.keep), ...Object.values(poll.keep ?? {}), poll.state];
+  const badPlace = places.map(answerPathFault).find((fault) => fault !== undefined);
   const { keep: _, ...starting } = start;
   const { keep: __, ...polling } = poll;
   const faults = [
     odd === undefined ? undefined : `has the name "${odd}" in \`keep\`; use letters, digits and underscores`,
+    badPlace === undefined ? undefined : `has an unusable place: ${badPlace}`,
     templateFault(starting, names),
     templateFault(polling, new Set([...names, 'report'])),
     ...[start, poll].map(({ method, body, form }) =>

@@ -99,8 +99,9 @@ export {
   withDefaults,
 } from './option.ts';
 export { parsePath } from './places/path-syntax.ts';
-export { type Place, placeAmong, placeFault } from './places/place.ts';
+export { type Place, parsePlace, placeAmong, placeFault } from './places/place.ts';
 export { PlaceFinder } from './places/place-finder.ts';
+export { placeValue } from './places/place-value.ts';
 export { checkPreviewMethod, type FirstPage, type PreviewLimits } from './preview.ts';
 export { canonicalText } from './records/canonical.ts';
 export {

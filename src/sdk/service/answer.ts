@@ -1,3 +1,5 @@
+import type { Place } from '../places/place.ts';
+import { placeValue } from '../places/place-value.ts';
 import { parseExact } from './exact-json.ts';
 import { type ValuePath, valueAt, valuesAt } from './path.ts';
 
@@ -14,24 +16,27 @@ export interface ServiceAnswer {
 }
 
 /**
- * A location in a response: a path in the body, a header, or a path in the last record of a page. If the header contains
- * JSON, `at` is a path in that JSON.
+ * A location in a response: a path in the body, a header, a path in the last record of a page, or a place that a user has
+ * written. If the header contains JSON, `at` is a path in that JSON.
  */
 export type AnswerPath =
   | ValuePath
   | { readonly header: string; readonly at?: ValuePath }
-  | { readonly last_record: ValuePath };
+  | { readonly last_record: ValuePath }
+  | { readonly place: Place };
 
 /** The parts of a response that contain values. */
 type ValueParts = Pick<ServiceAnswer, 'headers' | 'body'> & { readonly last?: unknown };
 
 /** The value at the location; undefined if there is none. */
 export function pick(answer: ValueParts, where: AnswerPath): unknown {
+  if (typeof where === 'object' && 'place' in where) return placeValue(where.place, answer);
   return placed(answer, where, valueAt);
 }
 
 /** All values at the location. There may be several if its path goes through lists. */
 export function pickAll(answer: ValueParts, where: AnswerPath): readonly unknown[] {
+  if (typeof where === 'object' && 'place' in where) return [pick(answer, where)].filter((one) => one !== undefined);
   return placed(answer, where, valuesAt) ?? [];
 }
 

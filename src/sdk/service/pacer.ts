@@ -127,6 +127,7 @@ function lowValue(gauge: Gauge, answer: ServiceAnswer): string | undefined {
 
 function nameOf(at: AnswerPath): string {
   if (typeof at === 'string') return at;
+  if ('place' in at) return at.place.text;
   if ('last_record' in at) return nameOf(at.last_record as string | readonly string[]);
   return 'header' in at ? `header ${at.header}` : at.join('.');
 }

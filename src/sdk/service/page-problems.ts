@@ -33,6 +33,7 @@ export function placeText(at: AnswerPath | undefined): string {
   if (at === undefined) return 'the Link header';
   if (typeof at === 'string') return `\`${at}\``;
   if (Array.isArray(at)) return `\`${at.join('.')}\``;
+  if ('place' in at) return `\`${at.place.text}\``;
   if ('last_record' in at) return placeText(at.last_record as string | readonly string[]);
   return `the ${(at as { header: string }).header} header`;
 }

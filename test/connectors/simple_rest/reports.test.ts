@@ -86,6 +86,28 @@ test("a report's file at another origin gets no credentials, and must be allowed
   }
 });
 
+test('all places in the responses of a report can be filters, last items, and values in headers', async () => {
+  server.answer = ({ pathname }, response) => {
+    if (pathname === '/exports') return sendJson(response, { ids: [4, 7] }, { 'x-job': '{"queue":{"name":"q1"}}' });
+    if (pathname === '/q1/7') {
+      const links = [
+        { rel: 'self', href: '/no' },
+        { rel: 'file', href: '/files/7' },
+      ];
+      return sendJson(response, { links, steps: [{ state: 'begun' }, { state: 'done' }] });
+    }
+    sendJson(response, pathname === '/files/7' ? ids(1, 3) : []);
+  };
+  const places = {
+    start: { path: '/exports', method: 'POST', keep: { id: 'ids[-1]', queue: 'header(X-Job).queue.name' } },
+    poll: {
+      ...{ path: '/{{ report.queue }}/{{ report.id }}', state: 'steps[-1].state', done: 'done' },
+      keep: { file: "links[?@.rel=='file'].href" },
+    },
+  };
+  expect((await extract({ report: places, path: '{{ report.file }}' })).rows).toEqual(numbers(1, 3));
+});
+
 test('a failed report, a missing ID and a late report are errors', async () => {
   exporter({ state: 'error' });
   expect(await failure({ report, ...result })).toMatchObject({ code: 'SERVICE_JOB_FAILED', seen: 'error' });
@@ -127,5 +149,7 @@ test('options of a report are checked before any request is sent', () => {
   expect(given({ start: { ...start, path: '/{{ report.id }}' } })).toEqual(['report']);
   expect(given({ start: { ...start, method: 'GET' } })).toEqual(['report']);
   expect(given({ start: { ...start, keep: { 'a-b': 'id', id: 'id' } } })).toEqual(['report']);
+  expect(given({ start: { ...start, keep: { id: 'a[?bad]' } } })).toEqual(['report']);
+  expect(given({ poll: { ...poll, state: 'last_record().state' } })).toEqual(['report']);
   expect(faults({ path: '/{{ report.id }}' })).toEqual(['path']);
 });
