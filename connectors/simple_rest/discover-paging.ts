@@ -18,21 +18,28 @@ interface PagingContext {
   readonly headers: HttpResponse['headers'];
   /** The records in the response. */
   readonly records: readonly unknown[];
+  /** xml: the name of the root element. */
+  readonly root: string | undefined;
 }
 
 /** Likely ways to request the next page, best first. */
 export function pagingCandidates(document: unknown, context: PagingContext): readonly PagingCandidate[] {
-  const { link, headers } = context;
+  const { link, headers, root } = context;
   const header: readonly PagingCandidate[] =
     link === undefined ? [] : [{ paging: { kind: 'link_header' }, isTold: true, page: {}, link }];
   return [
     ...header,
-    ...signPlaces.flatMap((place) => toldAt(document, place)),
+    ...signPlaces.flatMap((place) => toldAt(document, within(root, place))),
     ...linkLists(document, []),
     ...toldInHeaders(headers),
     ...keysets(document, context),
     ...counted(document, context),
   ];
+}
+
+/** A common place as a place in a document with this root element. */
+function within(root: string | undefined, place: string): string {
+  return root === undefined ? place : `${root}.${place}`;
 }
 
 const isAddress = (text: string): boolean => /^(?:https?:\/\/|[/?])/.test(text);
@@ -41,7 +48,7 @@ function toldAt(document: unknown, place: string): PagingCandidate[] {
   const value = valueAt(document, place);
   const [path, inner] = isObject(value) ? [`${place}.href`, value.href] : [place, value];
   const text = typeof inner === 'boolean' ? undefined : textOf(inner);
-  if (text === undefined || text === '') return [];
+  if (text === undefined || /^(?:true|false)?$/.test(text)) return [];
   if (isAddress(text)) return [{ paging: { kind: 'next_link', path }, isTold: true, page: {}, link: text }];
   const parameter = parameterOf(place);
   return [{ paging: { kind: 'cursor', cursor: path, parameter }, isTold: true, page: { token: text } }];
@@ -61,13 +68,15 @@ function parameterOf(place: string): string {
 
 const maxDepth = 2;
 /** Names of a link's relation and of its URL in lists of links, as in HAL, STAC, OGC APIs and FHIR. */
-const relations = ['rel', 'relation'];
-const targets = ['href', 'url', 'uri'];
+const relations = ['rel', 'relation', '@rel'];
+const targets = ['href', 'url', 'uri', '@href'];
 
 /** Lists of links that contain the link to the next page. */
 function linkLists(value: unknown, steps: readonly string[]): PagingCandidate[] {
-  if (Array.isArray(value)) {
-    const next = value.find((one) => isObject(one) && relations.some((name) => one[name] === 'next'));
+  // In xml, a list with a single link is an object.
+  const isLink = isObject(value) && relations.some((name) => typeof value[name] === 'string');
+  if (Array.isArray(value) || isLink) {
+    const next = [value].flat().find((one) => isObject(one) && relations.some((name) => one[name] === 'next'));
     const relation = relations.find((name) => next?.[name] === 'next');
     const target = targets.find((name) => typeof next?.[name] === 'string');
     if (relation === undefined || target === undefined) return [];
@@ -96,8 +105,9 @@ function toldInHeaders(headers: HttpResponse['headers']): PagingCandidate[] {
 const moreFlags = ['has_more', 'hasMore', 'meta.has_more', 'paging.has_more', 'pagination.has_more'];
 
 /** If a flag says that there are more pages but there's no cursor, the last record's ID often is the cursor. */
-function keysets(document: unknown, { records }: PagingContext): PagingCandidate[] {
-  const more = moreFlags.find((place) => valueAt(document, place) === true);
+function keysets(document: unknown, { records, root }: PagingContext): PagingCandidate[] {
+  const flags = moreFlags.map((place) => within(root, place));
+  const more = flags.find((place) => textOf(valueAt(document, place)) === 'true');
   const key = keyIn(records);
   const last = records.at(-1);
   if (more === undefined || key === undefined || !isObject(last)) return [];
@@ -114,10 +124,11 @@ function keysets(document: unknown, { records }: PagingContext): PagingCandidate
  * If the total is greater than the number of records in this response, there are more records. The total alone doesn't
  * show how to request them.
  */
-function counted(document: unknown, { headers, records }: PagingContext): PagingCandidate[] {
+function counted(document: unknown, { headers, records, root }: PagingContext): PagingCandidate[] {
   if (records.length === 0) return [];
-  const reported = totalIn((place) => valueAt(document, place), headers, records.length);
-  const stop = reported === undefined ? {} : { total: reported.place };
+  const reported = totalIn((place) => valueAt(document, within(root, place)), headers, records.length);
+  const isInBody = reported !== undefined && !reported.place.startsWith('header(');
+  const stop = reported === undefined ? {} : { total: isInBody ? within(root, reported.place) : reported.place };
   const page: PagingCandidate = {
     paging: { kind: 'page', parameter: 'page', ...stop },
     isTold: false,

@@ -3,7 +3,7 @@ import { isObject, textOf } from '#sdk';
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Records found in a response: the items of a list, or the members of an object. */
-interface RecordList {
+export interface RecordList {
   /** The records' path, in the format of the `records` option; empty if the response itself is the list. */
   readonly path: string;
   readonly items: readonly JsonObject[];
@@ -11,7 +11,7 @@ interface RecordList {
   readonly isMap: boolean;
 }
 
-const maxDepth = 4;
+const maxDepth = 6;
 
 /**
  * The response's lists of objects, longest first, and then its objects whose members all look like records. Lists inside
@@ -38,7 +38,9 @@ function listsUnder(value: unknown, steps: readonly string[]): RecordList[] {
 
 /** Whether an object is a link, such as the links to other pages. */
 function isLink(item: JsonObject): boolean {
-  return ('rel' in item || 'relation' in item) && ('href' in item || 'url' in item);
+  return (
+    ['rel', 'relation', '@rel'].some((name) => name in item) && ['href', 'url', '@href'].some((name) => name in item)
+  );
 }
 
 /** Whether the members have the same keys. The members of other objects, such as `data` and `links`, don't. */
@@ -62,7 +64,7 @@ export function keyIn(records: readonly unknown[]): string | undefined {
   const objects = records.filter(isObject);
   if (objects.length < 2) return undefined;
   const names = Object.keys(objects[0]!);
-  const likely = keyNames.flatMap((pattern) => names.filter((name) => pattern.test(name)));
+  const likely = keyNames.flatMap((pattern) => names.filter((name) => pattern.test(name.replace(/^@/, ''))));
   return likely.find((name) => {
     const values = objects.map((record) => (isObject(record[name]) ? undefined : textOf(record[name])));
     return !values.includes(undefined) && new Set(values).size === values.length;

@@ -4,17 +4,16 @@ import {
   type HttpRequest,
   type HttpResponse,
   httpProblem,
-  isObject,
   nextLink,
   Problem,
-  parseExact,
-  type RecordInput,
+  type RecordOptions,
   readRecords,
   withDefaults,
   withUrl,
 } from '#sdk';
+import { type Answer, type AnswerContent, contentOf, inputOf } from './discover-answer.ts';
 import { pagingCandidates } from './discover-paging.ts';
-import { changeTimeIn, keyIn, listsIn } from './discover-records.ts';
+import { changeTimeIn, keyIn, type RecordList } from './discover-records.ts';
 import { query, type RestQuery } from './options.ts';
 import { settingsOf } from './page-answer.ts';
 import { placePage } from './paging.ts';
@@ -30,37 +29,30 @@ interface DiscoverPathOptions {
   readonly path: string;
 }
 
-interface Answer {
-  readonly request: HttpRequest;
-  readonly answer: HttpResponse;
-  readonly bytes: Buffer;
-}
-
 /** Suggests the query that reads all records at a path. The suggestion is based on one or two responses. */
 export async function discoverPath({ asking, client, path }: DiscoverPathOptions): Promise<Dataset> {
   // The suggestion repeats the path.
   registerSecrets(new URLSearchParams(path.slice(path.indexOf('?') + 1)));
   const plain = withDefaults(query, { path });
   const first = await requestOnce(asking, plain);
-  const { format } = settingsOf(plain, first.answer);
-  if (format !== 'json') {
-    const paging = nextLink(first.answer.headers.link) === undefined ? {} : { paging: { kind: 'link_header' } };
-    return { ...(await tableOf(path, { path, ...paging }, first)), notes: [`The response is ${format}.`] };
-  }
-  const document = parsed(first);
-  const [list, ...others] = listsIn(document);
+  const settings = settingsOf(plain, first.answer);
+  const content = await contentOf(first, settings);
+  const { lists, single = '' } = content;
+  const [list, ...others] = lists;
   const records = list?.items ?? [];
-  const found = await pagingOf(document, first, { asking, client, plain, records, at: list?.path ?? '' });
+  const found = await pagingOf(content, first, { asking, client, plain, settings, records, at: list?.path ?? '' });
   const keyColumn = list?.isMap === true ? keyColumnOf(records) : undefined;
+  const at = list?.path ?? single;
   const asked = {
     path,
-    ...(list === undefined || list.path === '' ? {} : { records: list.path }),
+    ...(at === '' ? {} : { records: at }),
     ...(keyColumn === undefined ? {} : { key_column: keyColumn }),
     ...(found.paging === undefined ? {} : { paging: found.paging }),
   };
   const key = keyColumn ?? keyIn([...records, ...found.more]);
   const changed = changeTimeIn(records);
   const notes = [
+    settings.format === 'json' ? '' : `The response is ${settings.format}.`,
     list === undefined ? 'The response contains no list of records, so it is read as a single record.' : '',
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
     key === undefined || key === keyColumn
@@ -113,29 +105,10 @@ function tooLarge(url: URL): Problem {
   );
 }
 
-function parsed({ bytes }: Answer): unknown {
-  try {
-    return parseExact(bytes.toString('utf8'));
-  } catch {
-    // The error is ignored here, because the reader will report what is wrong, and where.
-    return undefined;
-  }
-}
-
 /** The columns of the records in the first response. */
-async function tableOf(
-  name: string,
-  asked: Readonly<Record<string, unknown>>,
-  { answer, bytes }: Answer,
-): Promise<Dataset> {
-  const settings = settingsOf(withDefaults(query, asked), answer);
-  const input: RecordInput = {
-    name,
-    async *open() {
-      yield bytes;
-    },
-  };
-  const { columns } = await readRecords([input], settings);
+async function tableOf(name: string, asked: Readonly<Record<string, unknown>>, first: Answer): Promise<Dataset> {
+  const settings = settingsOf(withDefaults(query, asked), first.answer);
+  const { columns } = await readRecords([inputOf(first, name)], settings);
   return {
     name,
     kind: 'stream',
@@ -148,6 +121,8 @@ interface PagingSearch {
   readonly asking: RestClient;
   readonly client: HttpClient;
   readonly plain: RestQuery;
+  /** How responses are parsed. */
+  readonly settings: RecordOptions;
   readonly records: readonly unknown[];
   /** The path of the records. */
   readonly at: string;
@@ -164,14 +139,14 @@ interface PagingFound {
  * Tries the first candidate by requesting the second page. The candidate is confirmed if the second page has other
  * records.
  */
-async function pagingOf(document: unknown, first: Answer, search: PagingSearch): Promise<PagingFound> {
+async function pagingOf({ document, root }: AnswerContent, first: Answer, search: PagingSearch): Promise<PagingFound> {
   const link = nextLink(first.answer.headers.link);
   const { headers } = first.answer;
-  const candidates = pagingCandidates(document, { link, headers, records: search.records });
+  const candidates = pagingCandidates(document, { link, headers, records: search.records, root });
   const [best] = candidates;
   if (best === undefined) return { more: [], notes: ['The response shows no sign of a next page.'] };
   const second = await secondPage(first, best, search);
-  const more = listsIn(second).find(({ path }) => path === search.at)?.items ?? [];
+  const more = second.find(({ path }) => path === search.at)?.items ?? [];
   const isOther = more.length > 0 && JSON.stringify(more[0]) !== JSON.stringify(search.records[0]);
   const others = candidates.slice(1).map(({ paging }) => `${JSON.stringify(paging)}`);
   const rest = others.length === 0 ? [] : [`Other possible settings for paging: ${others.join(' or ')}.`];
@@ -182,21 +157,21 @@ async function pagingOf(document: unknown, first: Answer, search: PagingSearch):
   return { paging: best.paging, more: [], notes: [`${finding}: check \`paging\`.`, ...rest] };
 }
 
+/** The lists of records in the response to the request for the second page; none if it's refused or unreadable. */
 async function secondPage(
   first: Answer,
   { paging, page, link }: ReturnType<typeof pagingCandidates>[number],
-  { asking, client, plain }: PagingSearch,
-): Promise<unknown> {
+  { asking, client, plain, settings }: PagingSearch,
+): Promise<readonly RecordList[]> {
   const url = link === undefined ? undefined : URL.parse(link, first.answer.url);
-  if (url === null) return undefined;
+  if (url === null) return [];
   try {
     if (url !== undefined) client.allow(first.request, url);
     const change = (request: HttpRequest) =>
       url === undefined ? placePage(request, { ...plain, paging }, page) : withUrl(request, url);
-    const document = parsed(await requestOnce(asking, plain, change));
-    return isObject(document) || Array.isArray(document) ? document : undefined;
+    return (await contentOf(await requestOnce(asking, plain, change), settings)).lists;
   } catch (error) {
-    if (error instanceof Problem) return undefined;
+    if (error instanceof Problem) return [];
     throw error;
   }
 }

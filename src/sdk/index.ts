@@ -166,7 +166,7 @@ export type * from './service/rules.ts';
 export { withSignsOfLife } from './service/signs-of-life.ts';
 export { renderDeep, renderText, type Scope, type Template, templateFault } from './service/template.ts';
 export { boundOf, spansOf } from './service/windows.ts';
-export { type XmlPart, xmlParts } from './service/xml-tree.ts';
+export { parseXml, type XmlPart, xmlParts } from './service/xml-tree.ts';
 export type { SshLogin } from './ssh/login.ts';
 export { openSsh, openTunnel, type SshConnection } from './ssh/open.ts';
 export type { Tunnel } from './ssh/tunnel.ts';

@@ -102,6 +102,75 @@ test('lists the columns in other formats and in a single record', async () => {
   );
 });
 
+/** An order as xml, csv or a line of json. */
+const written = {
+  xml: (order: object) =>
+    `<order>${Object.entries(order)
+      .map(([name, value]) => `<${name}>${value}</${name}>`)
+      .join('')}</order>`,
+  csv: (order: object) => `${Object.values(order).join()}\n`,
+  jsonl: (order: object) => `${JSON.stringify(order)}\n`,
+};
+
+test.each<[string, (page: string, n: number) => string, object]>([
+  [
+    'in an element',
+    (page, n) => `<result><orders>${page}</orders><next>${n < 2 ? `/orders?p=${n + 1}` : ''}</next></result>`,
+    { records: 'result.orders.order', paging: { kind: 'next_link', path: 'result.next' } },
+  ],
+  [
+    'in a list of links with attributes',
+    (page, n) =>
+      `<f xmlns="urn:f"><link rel="self" href="/orders"/>${n < 2 ? `<link rel="next" href="/orders?p=${n + 1}"/>` : ''}${page}</f>`,
+    { records: 'f.order', paging: { kind: 'next_link', path: "f.link[?@.@rel=='next'].@href" } },
+  ],
+  [
+    'as a cursor, inside of a SOAP envelope',
+    (page, n) =>
+      `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><a:R xmlns:a="urn:r"><rows>${page}</rows></a:R></s:Body></s:Envelope><!-- ${n} -->`,
+    { records: 'Envelope.Body.R.rows.order', paging: { kind: 'link_header' } },
+  ],
+])('finds the records and the next page in xml: %s', async (_, document, expected) => {
+  server.answer = ({ searchParams }, response) => {
+    const n = Number(searchParams.get('p') ?? 0);
+    const link = n < 2 ? `</orders?p=${n + 1}>; rel="next"` : '<a>; rel="self"';
+    const headers = 'link_header' === (expected as { paging: { kind: string } }).paging.kind ? { link } : {};
+    response.writeHead(200, { 'content-type': 'text/xml', ...headers });
+    response.end(document(pages[n]!.map(written.xml).join(''), n));
+  };
+  const { query, key, notes, columns } = await discover('/orders');
+  expect(query).toEqual({ path: '/orders', ...expected });
+  expect([key, columns!.map(({ name }) => name)]).toEqual([['order_id'], ['status', 'order_id', 'total']]);
+  expect(notes).toContain('The response is xml.');
+  expect(notes).toContain('The second page was requested and has different records.');
+  expect((await extract(query)).rows).toHaveLength(25);
+});
+
+test.each([
+  ['text/csv', 'status,order_id,total\n', written.csv],
+  ['application/x-ndjson', '', written.jsonl],
+])('finds page numbers, totals and keys in %s', async (type, head, line) => {
+  server.answer = ({ searchParams }, response) => {
+    const page = pages[Number(searchParams.get('page') ?? 1) - 1] ?? [];
+    response.writeHead(200, { 'content-type': type, 'x-total-count': '25' }).end(head + page.map(line).join(''));
+  };
+  const { query, key } = await discover('/orders');
+  expect(query).toEqual({
+    path: '/orders',
+    paging: { kind: 'page', parameter: 'page', total: 'header(X-Total-Count)' },
+  });
+  expect(key).toEqual(['order_id']);
+  expect((await extract(query)).rows).toHaveLength(25);
+});
+
+test('reads the only element of an xml response as a single record', async () => {
+  server.answer = (_, response) =>
+    response.writeHead(200, { 'content-type': 'text/xml' }).end(`<orders>${written.xml(pages[0]![3]!)}</orders>`);
+  const { query } = await discover('/orders');
+  expect(query).toEqual({ path: '/orders', records: 'orders.order' });
+  expect((await extract(query)).rows).toEqual([['open', '3', '1.50']]);
+});
+
 test("requires a path, and reports the server's errors", async () => {
   await expect(discover()).rejects.toMatchObject({ code: 'DISCOVER_PATH', next: expect.stringContaining('--path') });
   server.answer = (_, response) => response.writeHead(404).end();
