@@ -1,4 +1,12 @@
-import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
+import {
+  afterDeliveryOptions,
+  changedFilesOptions,
+  fileOptions,
+  type OptionValues,
+  option,
+  type TlsFiles,
+  tlsFileSchemas,
+} from '#sdk';
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
@@ -125,6 +133,7 @@ export const query = {
     example: '2026/**/orders-*.csv.gz',
   }),
   ...changedFilesOptions,
+  ...afterDeliveryOptions,
   settle_seconds: option.number({
     minimum: 0,
     default: 3,

@@ -2,6 +2,7 @@ import {
   type ConnectorLog,
   type DatedFile,
   type FilesRead,
+  filesToFinish,
   isFileWanted,
   newestFile,
   type Problem,
@@ -9,7 +10,8 @@ import {
   withFilesRead,
 } from '#sdk';
 import { byMarker, bySettling, isUploading, notComplete, reasonOf, type Settled, stillUploading } from './complete.ts';
-import { findFiles, type RemoteFile } from './find.ts';
+import { baseOf, findFiles, type RemoteFile } from './find.ts';
+import { rememberedFacts } from './finish-files.ts';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 import { make } from './problems.ts';
 import type { Session } from './session.ts';
@@ -31,6 +33,7 @@ interface Selecting {
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
+  readonly timezone: string | undefined;
 }
 
 /**
@@ -53,7 +56,7 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
     chosen: settled.ready.length,
     pending: waiting.length + settled.pending.length,
   });
-  if (isIncremental) return incremental(settled.ready, found.files.map(dated), given);
+  if (isIncremental) return incremental(settled.ready, found.files.map(dated), { ...given, home: session.home });
   const isMissing = settled.pending.length > 0 || (settled.ready.length === 0 && waiting.length > 0);
   if (isMissing)
     throw settled.pending.length > 0
@@ -62,8 +65,16 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
   return { files: settled.ready, after: undefined };
 }
 
-function incremental(ready: readonly Settled[], listed: readonly Dated[], { before }: Selecting): Selection {
-  return { files: ready, after: withFilesRead(before, { read: ready.map(({ file }) => dated(file)), listed }) };
+function incremental(
+  ready: readonly Settled[],
+  listed: readonly Dated[],
+  { source: { folder }, query, before, timezone, home }: Selecting & { readonly home: string },
+): Selection {
+  const read = ready.map(({ file }) => dated(file));
+  const seen = ready.map(({ file: { path }, facts }) => ({ path, ...rememberedFacts(facts) }));
+  const base = baseOf(home, { folder, path: query.path });
+  const pending = filesToFinish(seen, { query, folder: base, timezone, readAt: Date.now() });
+  return { files: ready, after: withFilesRead(before, { read, listed, pending }) };
 }
 
 function chosen(files: readonly RemoteFile[], which: FtpQueryValues['files']): readonly RemoteFile[] {
