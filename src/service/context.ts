@@ -17,6 +17,8 @@ export interface ServiceContext {
   readonly snapshots: DailySnapshots;
   readonly clock: Clock;
   readonly log: Log;
+  /** The URL that clients use, if it's configured. Without the API's version and a trailing slash. */
+  readonly publicUrl: string | undefined;
   readonly uploadLimitBytes: number;
   /** Stall timeout for request bodies: the longest pause between two chunks. */
   readonly bodyIdleMs: number;

@@ -39,9 +39,9 @@ const intervals = [0, 60, 300, 900, 1800, 3600, 7200, 10_800, 14_400, 43_200];
 export const intervalRule = `one of ${intervals.join(', ')}, or a multiple of ${day}`;
 
 /** Seconds between two refreshes; 0 = no scheduled refreshes. */
-export const refreshInterval = Type.Union(
-  [Type.Enum(intervals), Type.Integer({ minimum: day, multipleOf: day, maximum: Number.MAX_SAFE_INTEGER })],
-  { 'x-rule': `must be ${intervalRule}` },
+export const refreshInterval = Type.Refine(
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': `must be ${intervalRule}` }),
+  intervalAllowed,
 );
 
 /** Whether this refresh interval is allowed. */

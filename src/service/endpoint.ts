@@ -47,6 +47,8 @@ type Basis = 'document' | 'decided';
  * document is generated from the same declarations.
  */
 export interface Endpoint {
+  /** The operation's name in the OpenAPI document and in clients generated from it, such as `listKlips`. */
+  readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The path relative to the base URL, with parameters in braces. */
   readonly path: `/${string}`;
@@ -56,6 +58,8 @@ export interface Endpoint {
    * For an endpoint in the public document: how we fill the document's gaps. For any other: what callers should know.
    */
   readonly decided?: string;
+  /** The endpoint responds to every call with 400, because its path lacks an ID. */
+  readonly refuses?: true;
   /** What clients might expect of the endpoint but isn't implemented. */
   readonly missing?: string;
   /**
@@ -76,6 +80,8 @@ export interface Endpoint {
     readonly status: 200 | 201;
     /** `bytes` means that the response has no envelope. */
     readonly data: TSchema | 'bytes';
+    /** Fields of `meta` in addition to those that every response with this status has. */
+    readonly meta?: TProperties;
   };
   /**
    * Looks up the asset in the path. Throws an ApiError (404 or the documented status) if the caller can't see the

@@ -1,20 +1,45 @@
 import { Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { badRequest } from './http/api-error.ts';
+import { defineModel } from './model.ts';
 import { asShared, datasourceById } from './store/datasources.ts';
 import { canSee } from './store/shares.ts';
 
 /** The schema of a Klip, which contains its data sources and its component tree. Unknown members are kept. */
 const open = { additionalProperties: true };
-const component = Type.Object({ type: Type.String() }, open);
-const workspace = Type.Object({ datasources: Type.Optional(Type.Array(Type.String())) }, open);
+const component = defineModel(
+  'KlipComponent',
+  {
+    type: Type.String({ description: 'such as simple_value or label' }),
+    displayName: Type.Optional(Type.String()),
+    id: Type.Optional(Type.String()),
+    size: Type.Optional(Type.Number()),
+    fmt: Type.Optional(Type.String()),
+    role: Type.Optional(Type.String({ description: 'such as primary or secondary' })),
+    formulas: Type.Optional(Type.Array(Type.Unknown())),
+    data: Type.Optional(Type.Array(Type.Unknown())),
+    components: Type.Optional(Type.Array(Type.Unknown({ 'x-same-as': 'KlipComponent' }))),
+  },
+  open,
+);
+const workspace = defineModel(
+  'KlipWorkspace',
+  {
+    datasources: Type.Optional(Type.Array(Type.String({ description: 'ID of a data source' }))),
+    dimensions: Type.Optional(Type.Object({ w: Type.Optional(Type.Number()) }, open)),
+  },
+  open,
+);
 
 export const schemaFields = {
   title: Type.String(),
+  id: Type.Optional(Type.String()),
+  version: Type.Optional(Type.String()),
+  layoutConfig: Type.Optional(Type.String()),
   components: Type.Array(component),
   workspace: Type.Optional(workspace),
 };
-export const schemaObject = Type.Object(schemaFields, open);
+export const schemaObject = defineModel('KlipSchema', schemaFields, open);
 
 /** A Klip's schema as received from a client. Call {@link checkSchema} to validate it. */
 export type Schema = Readonly<Record<string, unknown>>;

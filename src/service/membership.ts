@@ -1,8 +1,15 @@
 import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { joinGroup, leaveGroup, type Membership } from './people-rules.ts';
 
+interface MembershipPath {
+  readonly path: `/${string}`;
+  /** The IDs of the operations that add and remove a member. */
+  readonly ids: readonly [add: string, remove: string];
+  readonly find: (call: ApiCall) => Membership;
+}
+
 /** Creates the endpoints for group membership. They exist both below a group's path and below a user's path. */
-export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) => Membership): readonly Endpoint[] {
+export function membershipEndpoints({ path, ids, find }: MembershipPath): readonly Endpoint[] {
   const declared = {
     path,
     basis: 'decided',
@@ -12,6 +19,7 @@ export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) =>
   return [
     defineEndpoint({
       ...declared,
+      id: ids[0],
       method: 'PUT',
       summary: 'Adds a user to a group',
       body: {},
@@ -19,6 +27,7 @@ export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) =>
     }),
     defineEndpoint({
       ...declared,
+      id: ids[1],
       method: 'DELETE',
       summary: 'Removes a user from a group',
       act: (call, pair) => leaveGroup(call, pair),

@@ -1,23 +1,29 @@
 import { Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { ApiError, forbidden, notFound } from './http/api-error.ts';
+import { defineModel } from './model.ts';
 import { addMember, groupById, removeMember, type UserGroup } from './store/groups.ts';
 import { countHolders, giveRole, type Role, roleById } from './store/roles.ts';
 import { roleOf, type User, userById } from './store/users.ts';
 
 /** A user in a list of users. */
-export const personSchema = Type.Object({
+export const personSchema = defineModel('Person', {
   id: Type.String(),
   first_name: Type.String(),
   last_name: Type.String(),
   email: Type.String(),
 });
 
-/** A group or a role in a list. */
-export const namedSchema = Type.Object({ id: Type.String(), name: Type.String(), description: Type.String() });
+const named = { id: Type.String(), name: Type.String(), description: Type.String() };
+
+/** A group in a list. */
+export const groupSummary = defineModel('GroupSummary', named);
+
+/** A role in a list. */
+export const roleSummary = defineModel('RoleSummary', named);
 
 /** A dashboard that is assigned to a user. */
-export const tabInstanceSchema = Type.Object({
+export const tabInstanceSchema = defineModel('TabInstance', {
   id: Type.String(),
   tab_id: Type.String(),
   name: Type.String(),

@@ -38,6 +38,8 @@ export interface ServiceOptions {
   readonly host?: string;
   /** Port to listen on. If 0 (the default), the operating system selects a free port. */
   readonly port?: number;
+  /** URL that clients use, if the service is behind a proxy. By default, each request's Host header applies. */
+  readonly publicUrl?: string;
   /** Where to store data: in a folder or in memory. Data in memory is lost when the service stops. */
   readonly data: { readonly folder: string } | 'memory';
   /** A YAML or JSON file that defines companies to create; see docs/service.md. */
@@ -154,7 +156,9 @@ async function assemble(db: Database, options: ServiceOptions, testControls?: Te
   const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, reach: reachOf(options) });
   const snapshots = new DailySnapshots(db, clock);
   snapshots.rollOver();
-  return { db, blobs, limits, refreshes, snapshots, clock, log, uploadLimitBytes, bodyIdleMs, testControls };
+  const publicUrl = options.publicUrl?.replace(/\/+$/, '');
+  const own = { publicUrl, uploadLimitBytes, bodyIdleMs, testControls };
+  return { db, blobs, limits, refreshes, snapshots, clock, log, ...own };
 }
 
 async function sweep({ db, blobs, log }: ServiceContext): Promise<void> {

@@ -7,6 +7,8 @@ import type { SharedAsset } from './store/shares.ts';
 
 interface Shared {
   readonly path: `/${string}`;
+  /** The kind of asset as it appears in the operations' IDs. */
+  readonly noun: string;
   /** The kind of asset as it appears in a sentence, such as `a data source`. */
   readonly what: string;
   readonly basis: Endpoint['basis'];
@@ -23,6 +25,7 @@ interface Shared {
  */
 export function shareEndpoints({
   path,
+  noun,
   what,
   basis,
   permission,
@@ -32,6 +35,7 @@ export function shareEndpoints({
 }: Shared): readonly Endpoint[] {
   return [
     defineEndpoint({
+      id: `get${noun}ShareRights`,
       method: 'GET',
       path,
       summary: `The groups and users that ${what} is shared with`,
@@ -42,6 +46,7 @@ export function shareEndpoints({
       do: ({ context }, asset) => ({ data: rightsOf(context.db, asset) }),
     }),
     defineEndpoint({
+      id: `share${noun}`,
       method: 'PUT',
       path,
       summary: `Shares ${what}, or changes how it is shared`,
@@ -53,8 +58,10 @@ export function shareEndpoints({
       act: (call, asset) => shareAll(call, asset, call.body),
     }),
     defineEndpoint({
+      id: `unshare${noun}FromUnnamed`,
       method: 'DELETE',
       path,
+      refuses: true,
       summary: 'Always returns 400, because the group or user is missing from the path',
       basis,
       decided: 'always returns 400',
@@ -64,6 +71,7 @@ export function shareEndpoints({
       },
     }),
     defineEndpoint({
+      id: `unshare${noun}`,
       method: 'DELETE',
       path: `${path}/{holder}`,
       summary: 'Stops sharing with one group or user',

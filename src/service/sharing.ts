@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { forbidden, notFound } from './http/api-error.ts';
+import { defineModel } from './model.ts';
 import type { Database } from './store/database.ts';
 import {
   groupRights,
@@ -14,8 +15,12 @@ import {
 
 /** Fields and rules for sharing, which are the same for all assets that can be shared. */
 
-const groupRight = Type.Object({ group_id: Type.String(), group_name: Type.String(), can_edit: Type.Boolean() });
-const userRight = Type.Object({
+const groupRight = defineModel('GroupShareRight', {
+  group_id: Type.String(),
+  group_name: Type.String(),
+  can_edit: Type.Boolean(),
+});
+const userRight = defineModel('UserShareRight', {
   user_id: Type.String(),
   first_name: Type.String(),
   last_name: Type.String(),
@@ -29,8 +34,8 @@ const canEdit = Type.Optional(Type.Boolean());
 
 /** Body fields of a request that shares an asset. */
 export const shareBody = {
-  groups: Type.Array(Type.Object({ group_id: Type.String(), can_edit: canEdit })),
-  users: Type.Optional(Type.Array(Type.Object({ user_id: Type.String(), can_edit: canEdit }))),
+  groups: Type.Array(defineModel('GroupShare', { group_id: Type.String(), can_edit: canEdit })),
+  users: Type.Optional(Type.Array(defineModel('UserShare', { user_id: Type.String(), can_edit: canEdit }))),
 };
 
 /** Whether the ID at the end of the path identifies a group or a user. */

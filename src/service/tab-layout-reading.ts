@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { badRequest } from './http/api-error.ts';
 import { bodyValidator } from './http/validate.ts';
+import { defineModel } from './model.ts';
 import {
   asGrid,
   defaultColumns,
@@ -17,7 +18,7 @@ import {
 const prefix = 'gridklip-';
 const pixels = Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a whole number of pixels' });
 
-const cell = Type.Object({
+const cell = defineModel('GridItem', {
   id: Type.String(),
   index: Type.Array(Type.Integer({ minimum: 0, maximum: 2 * lastPosition }), {
     minItems: 2,
@@ -49,7 +50,10 @@ const regions = Type.Record(
   }),
 );
 
-export const layoutAnswer = Type.Object({ type: Type.Literal('grid'), state: Type.Required(grid) });
+export const layoutAnswer = defineModel('DashboardLayout', {
+  type: Type.Literal('grid'),
+  state: Type.Required(grid),
+});
 
 /** Formats a layout as a grid, which responses contain for every layout type. */
 export function writeLayout(layout: Layout, placed: readonly Placed[]): object {

@@ -257,6 +257,11 @@ const prepared: Readonly<Record<string, Given>> = {
     await world.bench.call('PUT', `/datasource-instances/${id}/data${query}`, { key: owner.key, body: '[1]' });
     return {};
   },
+  'GET /datasources/{id}/data': async (world, owner, { id }) => {
+    const query = owner.client === undefined ? '' : `?client_id=${owner.client}`;
+    await world.bench.call('PUT', `/datasources/${id}/data${query}`, { key: owner.key, body: '[1]' });
+    return {};
+  },
   'DELETE /datasources/{id}/properties': async (world, owner, { id }) => {
     const body = { properties: { a: 'b' } };
     await answered(world, { method: 'PUT', path: `/datasources/${id}/properties`, owner, body });

@@ -71,7 +71,9 @@ export async function openService(): Promise<Service> {
     },
     data: async (instance) => {
       const headers = { 'kf-api-key': key };
-      const { statusCode, body } = await request(`${service.url}/datasource-instances/${instance}/data`, { headers });
+      const { statusCode, body } = await request(`${service.url}/datasource-instances/${instance}/data?raw=true`, {
+        headers,
+      });
       const text = await body.text();
       return statusCode === 200 ? text : undefined;
     },

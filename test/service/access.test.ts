@@ -71,7 +71,7 @@ describe('a client account', () => {
     const body = '{"client_id": "cafe"}';
     expect((await given.call('PUT', `/datasource-instances/${id}/data`, { body })).status).toBe(404);
     expect((await given.call('PUT', `/datasource-instances/${id}/data?client_id=bakery`, { body })).status).toBe(200);
-    expect((await given.call('GET', `/datasource-instances/${id}/data?client_id=bakery`)).text).toBe(body);
+    expect((await given.call('GET', `/datasource-instances/${id}/data?raw=true&client_id=bakery`)).text).toBe(body);
   });
 
   it("can't be selected if the query and the body have different values of client_id", async () => {

@@ -3,7 +3,8 @@ import { Compile } from 'typebox/compile';
 import { collectResources } from '../../src/service/collect.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import { prefixes } from '../../src/service/http/prefixes.ts';
-import { envelopeSchema, errorMeta, type OpenApiSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
+import { envelopeSchema, errorEnvelope } from '../../src/service/openapi/envelopes.ts';
+import { type OpenApiSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
 
 /** The response to a test's call. */
 interface Answered {
@@ -20,7 +21,7 @@ interface Declared {
   readonly faults: (value: unknown) => string[];
 }
 
-const refused = checker(errorMeta);
+const refused = checker(closed(errorEnvelope));
 const declared: readonly Declared[] = (await collectResources())
   .flatMap((resource) => resource.endpoints)
   .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)
@@ -41,8 +42,9 @@ const isHead = (method: string): boolean => method === 'HEAD';
 
 function faultsIn(text: string, faults: (value: unknown) => string[], status: number): string[] {
   try {
-    const value = JSON.parse(text) as { meta?: { status?: number } };
-    const honest = value.meta?.status === status ? [] : ['meta.status is not the status'];
+    const value = JSON.parse(text) as { meta?: { success?: boolean; status?: number } };
+    const isHonest = value.meta?.status === status && value.meta.success === status < 400;
+    const honest = isHonest ? [] : ['meta does not match the status'];
     return [...honest, ...faults(value)];
   } catch {
     return ['it is not JSON'];
@@ -61,8 +63,8 @@ function patternOf(path: string): RegExp {
 
 function checkerOf({ answer, query }: Endpoint): (value: unknown) => string[] {
   if (answer.data === 'bytes') return () => [];
-  const data = closed(plainSchema(answer.data));
-  return checker(envelopeSchema(answer.status, { data, isList: 'limit' in query }));
+  const { status, meta } = answer;
+  return checker(closed(envelopeSchema({ status, data: plainSchema(answer.data), isList: 'limit' in query, meta })));
 }
 
 function checker(schema: OpenApiSchema): (value: unknown) => string[] {

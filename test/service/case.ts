@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Endpoint } from '../../src/service/endpoint.ts';
 import type { Bench, Sent } from './service.ts';
 
 /** A successful call of one endpoint and ways to break it. An endpoint that has no case fails its test. */
@@ -10,6 +11,8 @@ export interface Case {
   body?: Sent['body'];
   /** A valid body that refers to what was created, if `body` can't. */
   bodyWith?(params: Record<string, string>): object;
+  /** A valid body for the OpenAPI document, if `body` isn't one that a person would send. */
+  example?: object;
   /** Calls that must be rejected with 400 and the field's name. */
   bad?: readonly { query?: string; body?: Sent['body']; field: string }[];
   /** The endpoint refuses every call. */
@@ -17,6 +20,12 @@ export interface Case {
 }
 
 export type Cases = Record<string, Case>;
+
+/** The path and query of a call of an endpoint. */
+export function addressOf(endpoint: Endpoint, params: Record<string, string>, query = ''): string {
+  const address = query === '' ? endpoint.path : `${endpoint.path}?${query}`;
+  return address.replaceAll(/\{(\w+)\}/g, (_all, name: string) => params[name] ?? 'unknown');
+}
 
 /** Invalid list parameters. */
 export const badPages = [

@@ -51,7 +51,7 @@ const key = `kf-api-key: ${keys.acmeAdmin}`;
 const keyed = ['--header', key];
 const json = ['--header', 'content-type: application/json'];
 const dataOf = async (given: Bench, id: string): Promise<string> =>
-  (await given.call('GET', `/datasource-instances/${id}/data`)).text;
+  (await given.call('GET', `/datasource-instances/${id}/data?raw=true`)).text;
 
 describe('curl', () => {
   it.each([
@@ -277,7 +277,7 @@ describe('a client library', () => {
       ['POST', '/datasources', '{', 400],
       ['PATCH', `/datasources/${id}`, '{}', 405],
       ['PUT', '/datasource-instances/nothing/data', 'a\n', 404],
-      ['GET', `/datasource-instances/${id}/data`, null, 200],
+      ['GET', `/datasource-instances/${id}/data?raw=true`, null, 200],
     ] as const) {
       const { statusCode, body: answer } = await request(given.service.url + path, {
         dispatcher,

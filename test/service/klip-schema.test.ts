@@ -38,7 +38,7 @@ describe("a new Klip's schema (4.6)", () => {
     const source = await given.source();
     const schema = {
       ...schemaNaming(source),
-      version: 3,
+      version: '3',
       'Ünï code': [null, 1.5, { deep: '\ud800' }],
       components: [{ type: 'table', cells: { a: null }, components: [{ type: 'label', formulas: ['SUM(@/a)'] }] }],
     };

@@ -3,18 +3,33 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { collectResources } from '../../src/service/collect.ts';
 import { openApiOf } from '../../src/service/openapi/document.ts';
+import { loadExamples } from '../../src/service/openapi/examples.ts';
+import { inlined } from '../../src/service/openapi/models.ts';
+import type { OperationResponse } from '../../src/service/openapi/operation.ts';
+import type { OpenApiSchema } from '../../src/service/openapi/schemas.ts';
 import { sectionFour } from './section-four.ts';
 import { type Bench, bench } from './service.ts';
 
 const resources = await collectResources();
 const endpoints = resources.flatMap((resource) => resource.endpoints);
-const document = openApiOf(resources);
+const url = 'http://127.0.0.1:8080';
+const examples = await loadExamples();
+const document = openApiOf(resources, { url, examples });
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ title: `${method.toUpperCase()} ${path}`, operation })),
 );
 
 /** A path without its parameters' names, which aren't part of the contract. */
 const bare = (title: string): string => title.replaceAll(/\{\w+\}/g, '{}');
+
+const media = operations.flatMap(({ operation: { requestBody, responses } }) =>
+  [requestBody, ...Object.values(responses)].flatMap((part) =>
+    part !== undefined && 'content' in part ? Object.values(part.content) : [],
+  ),
+);
+
+const compiled = (schema: OpenApiSchema) =>
+  Compile(inlined(schema, document.components.schemas) as Parameters<typeof Compile>[0]);
 
 const ask = async (given: Bench, path: string, options: { method?: 'GET' | 'HEAD'; etag?: string } = {}) => {
   const { method = 'GET', etag } = options;
@@ -86,19 +101,11 @@ describe('the OpenAPI document', () => {
     const given = await bench();
     await given.source();
     const { text } = await given.call('GET', '/datasources');
-    const schemas = operations.flatMap(({ operation }) =>
-      [operation.requestBody, ...Object.values(operation.responses)].flatMap((part) =>
-        Object.values((part as { content?: Record<string, { schema?: object }> })?.content ?? {}).flatMap(
-          ({ schema }) => schema ?? [],
-        ),
-      ),
-    );
-    expect(schemas.length).toBeGreaterThan(endpoints.length / 2);
-    for (const schema of schemas) Compile(schema as Parameters<typeof Compile>[0]);
-    const { content } = document.paths['/datasources']!.get!.responses[200] as {
-      content: { 'application/json': { schema: Parameters<typeof Compile>[0] } };
-    };
-    const check = Compile(content['application/json'].schema);
+    const schemas = media.map(({ schema }) => schema);
+    expect(schemas.length).toBeGreaterThan(endpoints.length);
+    for (const schema of schemas) compiled(schema);
+    const { content } = document.paths['/datasources']!.get!.responses[200] as OperationResponse;
+    const check = compiled(content['application/json']!.schema);
     expect([...check.Errors(JSON.parse(text))]).toEqual([]);
     expect(check.Check({ meta: { success: true, status: 200 }, data: { datasources: [] } })).toBe(false);
   });
@@ -108,12 +115,79 @@ describe('the OpenAPI document', () => {
     for (const path of ['/openapi.json', '/api/1.0/openapi.json', '/api/1/openapi.json/']) {
       const { status, headers, text } = await ask(given, path);
       expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
-      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(document)));
+      expect(JSON.parse(text)).toEqual(
+        JSON.parse(JSON.stringify(openApiOf(resources, { url: given.origin, examples }))),
+      );
       const again = await ask(given, path, { etag: String(headers.etag) });
       expect([again.status, again.text]).toEqual([304, '']);
     }
     expect((await ask(given, '/openapi.json', { method: 'HEAD' })).status).toBe(200);
     expect((await given.call('GET', '/nothing', { key: null })).status).toBe(401);
+  });
+
+  it('names the address that clients use: the configured URL, or a valid host, or the address that it listens on', async () => {
+    const serverOf = async (given: Bench, host: string) => {
+      const { body } = await request(`${given.origin}/openapi.json`, { headers: { host } });
+      return ((await body.json()) as typeof document).servers[0]!.url;
+    };
+    const given = await bench();
+    expect(await serverOf(given, 'dashboards.test:81')).toBe('http://dashboards.test:81/api/1.0');
+    expect(await serverOf(given, '"><script>')).toBe(given.service.url);
+    const proxied = await bench({ publicUrl: 'https://dashboards.test/acme/' });
+    expect(await serverOf(proxied, 'internal.test')).toBe('https://dashboards.test/acme/api/1.0');
+  });
+
+  it('has an example of each response and of each body with fields, and the examples match the schemas', () => {
+    for (const { title, operation } of operations) {
+      const { deprecated, requestBody, responses } = operation;
+      const answer = responses[deprecated ? 400 : (Object.keys(responses)[0] as string)] as OperationResponse;
+      expect(answer.content['application/json']!.example, title).toBeDefined();
+      const body = requestBody?.content['application/json'];
+      if (body !== undefined && body.schema.format !== 'binary') expect(body.example, title).toBeDefined();
+    }
+    const wrong = media.flatMap(({ schema, example }) =>
+      example === undefined ? [] : [...compiled(schema).Errors(example)],
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('uses only forms that client generators understand', () => {
+    const text = JSON.stringify(document);
+    for (const form of [
+      '"const":',
+      '"patternProperties":',
+      '"additionalProperties":false',
+      '"x-model":',
+      '"x-rule":',
+      '~refine',
+    ]) {
+      expect(text).not.toContain(form);
+    }
+    const untyped: unknown[] = [];
+    JSON.stringify(document.components.schemas, (_key, value: { enum?: unknown; type?: unknown; format?: unknown }) => {
+      if (Array.isArray(value?.enum) && typeof value.type !== 'string') untyped.push(value);
+      if (value?.type === 'integer' && value.format === undefined) untyped.push(value);
+      return value;
+    });
+    expect(untyped).toEqual([]);
+  });
+
+  it('links each list to the operations on its items', () => {
+    const linksOf = (path: string) => (document.paths[path]!.get!.responses[200] as OperationResponse).links;
+    const id = '$response.body#/data/groups/0/id';
+    expect(linksOf('/groups')).toMatchObject({ deleteGroup: { operationId: 'deleteGroup', parameters: { id } } });
+    expect(linksOf('/groups/{id}/default-tabs')!.getDefaultDashboard!.parameters).toEqual({
+      id: '$request.path.id',
+      default_tab: '$response.body#/data/tabs/0/id',
+    });
+  });
+
+  it('is also served as OpenAPI 3.0.3, which says differently what can be null', async () => {
+    const given = await bench();
+    const { text } = await ask(given, '/openapi-3.0.json');
+    expect(JSON.parse(text)).toMatchObject({ openapi: '3.0.3', paths: { '/groups/{id}': {} } });
+    expect(text).toContain('"type":"string","nullable":true');
+    expect(text).not.toMatch(/"type":\[|"propertyNames":\{/);
   });
 });
 

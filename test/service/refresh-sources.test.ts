@@ -30,7 +30,7 @@ async function settled(given: Bench, id: string, fails = 1): Promise<Seen> {
     const isOver =
       data.refresh_fail_count === fails || (data.refresh_fail_count === 0 && data.date_last_refresh !== null);
     if (isOver) {
-      const { text: document } = await given.call('GET', `/datasource-instances/${id}/data`);
+      const { text: document } = await given.call('GET', `/datasource-instances/${id}/data?raw=true`);
       return { fails: Number(data.refresh_fail_count), error: data.last_error as string | null, document };
     }
     await wait(40);
@@ -427,7 +427,7 @@ it('a data source is refreshed repeatedly, according to its schedule', async () 
   const id = await given.source({ refresh_interval: 60, properties });
   for (const document of ['[1]', '[2]']) {
     clock.advance(60_000);
-    const shown = async () => (await given.call('GET', `/datasource-instances/${id}/data`)).text;
+    const shown = async () => (await given.call('GET', `/datasource-instances/${id}/data?raw=true`)).text;
     await until(async () => (await shown()) === document);
   }
   expect(calls).toBe(2);

@@ -15,7 +15,7 @@ const instanceOf = async (given: Bench, id: string): Promise<Instance> =>
   (await given.call('GET', `/datasource-instances/${id}`)).body.data as unknown as Instance;
 
 const dataOf = async (given: Bench, id: string): Promise<string> =>
-  (await given.call('GET', `/datasource-instances/${id}/data`)).text;
+  (await given.call('GET', `/datasource-instances/${id}/data?raw=true`)).text;
 
 const refresh = (given: Bench, id: string) => given.call('POST', `/datasource-instances/${id}/@/refresh`);
 

@@ -42,7 +42,7 @@ const put = (url: string, id: string, body: string) =>
 async function afterRestart(folder: string, id: string): Promise<{ text: string; documents: number }> {
   const service = new Bench(await startService({ data: { folder }, limits: false }));
   onTestFinished(() => service.close());
-  const { text } = await service.call('GET', `/datasource-instances/${id}/data`);
+  const { text } = await service.call('GET', `/datasource-instances/${id}/data?raw=true`);
   return { text, documents: (await readdir(join(folder, 'documents'))).length };
 }
 
@@ -106,7 +106,7 @@ describe('a service that is killed', () => {
     expect((await service.call('GET', `/datasources/${id}/share-rights`)).body.data.share_rights).toEqual([
       { group_id: 'acme-team', group_name: 'Team', can_edit: false },
     ]);
-    expect((await service.call('GET', `/datasource-instances/${id}/data`)).text).toBe('[1]');
+    expect((await service.call('GET', `/datasource-instances/${id}/data?raw=true`)).text).toBe('[1]');
     const usage = await service.call('GET', '/usage-overview/api-usage?start_date=0&end_date=4000000000');
     expect(usage.body.data.overview).toMatchObject([{ api_usage: '8', api_limit: '10000' }]);
   });

@@ -84,7 +84,7 @@ describe('a data source with a refresh interval', () => {
         return data.refresh_fail_count === times;
       });
     }
-    expect((await given.call('GET', `/datasource-instances/${id}/data`)).text).toBe('["old"]');
+    expect((await given.call('GET', `/datasource-instances/${id}/data?raw=true`)).text).toBe('["old"]');
     expect(turns).toHaveLength(2);
   });
 

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, type Bench, bench, keys, scratch, until } from './service.ts';
 
 const dataOf = async (given: Bench, id: string): Promise<string> =>
-  (await given.call('GET', `/datasource-instances/${id}/data`)).text;
+  (await given.call('GET', `/datasource-instances/${id}/data?raw=true`)).text;
 
 const upload = (
   given: Bench,
@@ -49,7 +49,7 @@ describe('an upload', () => {
     const id = await given.source({ format: 'csv' });
     const body = '\ufeffid,note\r\n1,"a ""quoted"", line\nbreak"\r\n2,žluťoučký 🐎\r\n';
     expect((await upload(given, id, body)).body).toEqual({ meta: { success: true, status: 200 }, data: {} });
-    const shown = await given.call('GET', `/datasource-instances/${id}/data`);
+    const shown = await given.call('GET', `/datasource-instances/${id}/data?raw=true`);
     expect(Buffer.from(shown.text)).toEqual(Buffer.from(body).subarray(3));
     expect(shown.headers).toMatchObject({
       'content-type': expect.stringContaining('text/csv'),
@@ -68,7 +68,7 @@ describe('an upload', () => {
   it('is required before an instance has data or a refresh date', async () => {
     const given = await bench();
     const id = await given.source();
-    expect((await given.call('GET', `/datasource-instances/${id}/data`)).status).toBe(404);
+    expect((await given.call('GET', `/datasource-instances/${id}/data?raw=true`)).status).toBe(404);
     expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.date_last_refresh).toBe(null);
   });
 

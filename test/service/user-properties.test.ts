@@ -111,7 +111,7 @@ describe('a dynamic data source', () => {
     const { north } = await regions(given, source);
     await given.call('PUT', `/datasource-instances/${north}/data`, { body: '["north"]' });
     await set(given, 'acme-viewer', { region: 'south' });
-    expect((await given.call('GET', `/datasource-instances/${north}/data`)).text).toBe('["north"]');
+    expect((await given.call('GET', `/datasource-instances/${north}/data?raw=true`)).text).toBe('["north"]');
     expect(await documents()).toBe(1);
     await set(given, 'acme-editor', { region: 'south' });
     expect((await given.call('GET', `/datasource-instances/${north}/data`)).status).toBe(404);

@@ -216,7 +216,7 @@ const uploads: Kind = async (api, _label, random) => {
   return {
     write: (to, version) =>
       to.call('PUT', `/datasource-instances/${id}/data`, Readable.from(inPieces(documentOf(version, seed), random))),
-    read: async (from) => digest((await from.call('GET', `/datasource-instances/${id}/data`)).text),
+    read: async (from) => digest((await from.call('GET', `/datasource-instances/${id}/data?raw=true`)).text),
     shown: (version) => digest(documentOf(version, seed)),
   };
 };

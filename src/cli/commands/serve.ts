@@ -12,6 +12,8 @@ import { onStop, stopCode } from '../signals.ts';
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
+  /** URL that clients use, if the service is behind a proxy. */
+  readonly publicUrl?: string;
   /** The data folder. If there is none, all data is kept in memory and is gone when the service stops. */
   readonly data: { readonly folder: string } | 'memory';
   readonly fixtures?: string;
@@ -118,6 +120,7 @@ async function writeWhole(file: string, text: string, mode = 0o666): Promise<voi
 interface Flags {
   readonly host: string;
   readonly port: string;
+  readonly url?: string;
   readonly data: string;
   readonly memory?: true;
   readonly fixtures?: string;
@@ -145,12 +148,21 @@ function wholeNumber(flag: string, text: string, [min, max]: readonly [number, n
   });
 }
 
+/** Parses the value of `--url`. Throws a Problem if it isn't an HTTP URL without a query. */
+function publicUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === '') return url.href;
+  const allowed = 'an http or https URL without credentials and query, such as https://dashboards.example.com';
+  throw new Problem({ code: 'CLI_OPTION', family: 'config', message: 'Invalid value for --url', seen: text, allowed });
+}
+
 function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
   const { host, port, data, memory, fixtures, readyFile, uploadLimit, requestLog, limits, allowPrivateAddresses } =
     flags;
   return {
     host,
     port: wholeNumber('--port', port, [0, 65_535]),
+    ...(flags.url !== undefined && { publicUrl: publicUrl(flags.url) }),
     data: memory === true ? 'memory' : { folder: data },
     limits,
     allowPrivateAddresses: allowPrivateAddresses === true,
@@ -237,6 +249,7 @@ export default {
       .description('Starts the embedded dashboard service for development and testing.')
       .option('--host <address>', 'address to listen on', '127.0.0.1')
       .option('--port <number>', 'port to listen on; 0 picks a free port', '8080')
+      .option('--url <url>', 'URL that clients use, if the service is behind a proxy')
       .option('--data <folder>', 'data folder', 'sluice-service')
       .addOption(new Option('--memory', 'keep all data in memory').conflicts('data'))
       .option('--fixtures <file>', 'companies, users and keys to start with (YAML or JSON)')

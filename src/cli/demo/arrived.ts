@@ -62,7 +62,7 @@ export async function showArrived(given: ServiceCall & { pulled: string; store: 
 async function dataOf(given: ServiceCall, instance: string): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await textOf({ ...given, method: 'GET', path: `/datasource-instances/${instance}/data` });
+      return await textOf({ ...given, method: 'GET', path: `/datasource-instances/${instance}/data?raw=true` });
     } catch (error) {
       if (attempt >= 20) throw error;
       await wait(250);

@@ -70,7 +70,7 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
   handleSilentClients(app);
   installRequestLog(app, context, requestLog);
   const running = new RunningRequests();
-  servePages(app, resources);
+  servePages(app, { resources, publicUrl: context.publicUrl });
   servePublished(app, { context, running });
   installFaultHooks(app, context);
   routeAll(app, { context, running }, resources);

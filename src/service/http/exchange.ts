@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
 import { redact } from '../../lib/redact.ts';
@@ -11,6 +10,7 @@ import { noteSignIn } from '../store/users.ts';
 import { ApiError, notFound } from './api-error.ts';
 import { IncomingBody } from './body.ts';
 import { errorBody, successBody } from './envelope.ts';
+import { publicUrlOf } from './public-url.ts';
 import { readRest } from './slow-client.ts';
 
 /** The result of routing a path. */
@@ -80,14 +80,9 @@ function received({ context, request, reply }: Exchange, caller: Caller): Authen
     caller,
     params: request.params as Record<string, string>,
     query: request.query as Record<string, unknown>,
-    host: hostOf(request.raw),
+    host: publicUrlOf(request.raw, context.publicUrl).replace(/^https?:\/\//, ''),
     incoming: new IncomingBody(request.raw, reply.raw, { idleMs: context.bodyIdleMs, entry: request.entry }),
   };
-}
-
-/** The host that the request names. HTTP/1.0 clients may omit it. */
-function hostOf({ headers: { host }, socket }: IncomingMessage): string {
-  return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
 
 function keyHashOf({ headers }: FastifyRequest): string | undefined {

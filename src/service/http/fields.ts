@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { defineModel } from '../model.ts';
 
 /** Schemas of fields that several resources share, and the functions that format the fields. */
 export const isoTime = Type.String({ format: 'date-time' });
@@ -8,7 +9,7 @@ export const unixTime = Type.Integer({
   'x-rule': 'must be a Unix time in whole seconds',
 });
 export const isoTimeOrNull = Type.Union([isoTime, Type.Null()]);
-export const idAndName = Type.Object({ id: Type.String(), name: Type.String() });
+export const idAndName = defineModel('Reference', { id: Type.String(), name: Type.String() });
 export const nothing = Type.Object({});
 
 export const someName = Type.String({

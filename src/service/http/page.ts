@@ -2,7 +2,12 @@ import { Type } from 'typebox';
 
 /** Query parameters of every list: `offset` and `limit` (1 to 100). */
 export const pageQuery = {
-  offset: Type.Integer({ minimum: 0, default: 0, description: 'index of the first item' }),
+  offset: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    default: 0,
+    description: 'index of the first item',
+  }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'maximum number of items' }),
 };
 

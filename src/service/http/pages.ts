@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Resource } from '../endpoint.ts';
 import { type OpenApi, openApiOf } from '../openapi/document.ts';
+import { loadExamples } from '../openapi/examples.ts';
 import { docsHtml } from '../openapi/page.ts';
+import { asOpenApi30 } from '../openapi/version-3.0.ts';
 import { prefixes } from './prefixes.ts';
+import { publicUrlOf } from './public-url.ts';
 
 interface Page {
   readonly type: string;
@@ -13,34 +16,58 @@ interface Page {
   readonly policy: string;
 }
 
+interface PagesOptions {
+  readonly resources: readonly Resource[];
+  readonly publicUrl: string | undefined;
+}
+
+/** A placeholder for the service's URL in texts that are generated once and served under several hosts. */
+const anyUrl = 'http://service.invalid';
+
 /**
  * Serves the pages that need no credentials: the OpenAPI document and an HTML page generated from it. Both describe the
  * API and contain no customer data. They're generated on first use, to keep startup fast.
  */
-export function servePages(app: FastifyInstance, resources: readonly Resource[]): void {
-  const document = once(() => openApiOf(resources));
-  const json = once(() => page('application/json; charset=utf-8', JSON.stringify(document())));
-  const html = once(() => docsPage(document()));
-  for (const prefix of ['', ...prefixes]) serve(app, `${prefix}/openapi.json`, json);
-  serve(app, '/docs', html);
+export function servePages(app: FastifyInstance, { resources, publicUrl }: PagesOptions): void {
+  const document = once(async () => openApiOf(resources, { url: anyUrl, examples: await loadExamples() }));
+  const json = 'application/json; charset=utf-8';
+  const pages = {
+    '/openapi.json': once(async () => page(json, JSON.stringify(await document()))),
+    '/openapi-3.0.json': once(async () => page(json, JSON.stringify(asOpenApi30(await document())))),
+  };
+  for (const prefix of ['', ...prefixes]) {
+    for (const [path, make] of Object.entries(pages)) serve(app, prefix + path, { make, publicUrl });
+  }
+  serve(app, '/docs', { make: once(async () => docsPage(openApiOf(resources, { url: '' }))), publicUrl });
 }
 
-function serve(app: FastifyInstance, path: string, make: () => Page): void {
+interface Served {
+  readonly make: () => Promise<Page>;
+  readonly publicUrl: string | undefined;
+}
+
+function serve(app: FastifyInstance, path: string, { make, publicUrl }: Served): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: path,
-    handler: (request, reply) => {
-      const { type, text, etag, policy } = make();
+    handler: async (request, reply) => {
+      const { type, text, etag, policy } = pageFor(publicUrlOf(request.raw, publicUrl), await make());
       reply.headers({
         'content-type': type,
         etag,
         'cache-control': 'no-cache',
+        vary: 'host',
         'content-security-policy': policy,
         'x-content-type-options': 'nosniff',
       });
       return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text);
     },
   });
+}
+
+function pageFor(url: string, made: Page): Page {
+  const text = made.text.replaceAll(anyUrl, url);
+  return text === made.text ? made : { ...made, text, etag: `"${made.etag.slice(1, -1)}-${digest(url)}"` };
 }
 
 function docsPage(document: OpenApi): Page {
@@ -50,7 +77,11 @@ function docsPage(document: OpenApi): Page {
 }
 
 function page(type: string, text: string, policy = "default-src 'none'"): Page {
-  return { type, text, policy, etag: `"${createHash('sha256').update(text).digest('base64url')}"` };
+  return { type, text, policy, etag: `"${digest(text)}"` };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }
 
 function hash(text: string): string {

@@ -70,7 +70,7 @@ function validator(properties: TProperties, read: (value: unknown, property: Pro
  * validation fails.
  */
 function fromText(value: unknown, { type }: Property): unknown {
-  if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'integer' && typeof value === 'string' && /^-?\d{1,30}$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }

@@ -23,9 +23,9 @@ export function curlOf({ method, path, operation, base }: Shown): string {
 
 function bodyOf({ requestBody }: Operation): string {
   if (requestBody === undefined) return '';
-  const [media] = Object.values(requestBody.content) as { schema?: OpenApiSchema }[];
-  if (media?.schema === undefined) return ' --data-binary @data.csv';
-  const example = exampleOf({ ...media.schema, required: shownFields(media.schema) });
+  const { schema } = Object.values(requestBody.content)[0]!;
+  if (schema.format === 'binary') return ' --data-binary @data.csv';
+  const example = exampleOf({ ...schema, required: shownFields(schema) });
   return Object.keys(example as object).length === 0 ? '' : ` -d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`;
 }
 
@@ -45,10 +45,11 @@ function exampleOf(schema: OpenApiSchema): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum !== undefined) return schema.enum[0];
   if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0]!);
-  if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1;
-  if (schema.type === 'boolean') return true;
-  if (schema.type === 'array') return [exampleOf(schema.items ?? {})];
-  if (schema.type !== 'object') return 'text';
+  const type = typeof schema.type === 'object' ? schema.type[0] : schema.type;
+  if (type === 'integer' || type === 'number') return schema.minimum ?? 1;
+  if (type === 'boolean') return true;
+  if (type === 'array') return [exampleOf(schema.items ?? {})];
+  if (type !== 'object') return 'text';
   const fields = schema.required ?? [];
   return Object.fromEntries(fields.map((name) => [name, exampleOf(schema.properties?.[name] ?? {})]));
 }

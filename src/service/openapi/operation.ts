@@ -1,8 +1,9 @@
 import type { Endpoint } from '../endpoint.ts';
-import { envelopeSchema, fieldsSchema, type OpenApiSchema, plainSchema } from './schemas.ts';
-
-/** Maps each possible error status to its meaning. */
-export type ErrorResponses = Readonly<Record<number, string>>;
+import { envelopeSchema } from './envelopes.ts';
+import { errorResponses } from './errors.ts';
+import type { RecordedExample } from './examples.ts';
+import type { Models } from './models.ts';
+import { fieldsSchema, type OpenApiSchema, plainSchema } from './schemas.ts';
 
 export interface OperationParameter {
   readonly name: string;
@@ -12,14 +13,34 @@ export interface OperationParameter {
   readonly schema: OpenApiSchema;
 }
 
+export interface OperationLink {
+  readonly operationId: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export interface MediaType {
+  readonly schema: OpenApiSchema;
+  readonly example?: unknown;
+}
+
+type Content = Readonly<Record<string, MediaType>>;
+
+export interface OperationResponse {
+  readonly description: string;
+  readonly content: Content;
+  readonly links?: Readonly<Record<string, OperationLink>>;
+}
+
 /** One method on one path. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
+  readonly description: string;
+  readonly deprecated?: true;
   readonly parameters: readonly OperationParameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> };
-  readonly responses: Readonly<Record<string, object>>;
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, OperationResponse | { readonly $ref: string }>>;
   /** Names of permissions. Any one of them is sufficient, unless `x-every-permission` is set. */
   readonly 'x-permission': readonly string[];
   readonly 'x-every-permission'?: true;
@@ -34,38 +55,77 @@ const clientId: OpenApiSchema = {
   description: 'ID of a client account of your company, to act on its assets; requires client.access',
 };
 
+interface OperationOptions {
+  readonly tag: string;
+  readonly models: Models;
+  readonly example: RecordedExample | undefined;
+  readonly links: Readonly<Record<string, OperationLink>>;
+}
+
 /** Describes an endpoint as an OpenAPI 3.1 operation that includes all possible errors. */
-export function operationOf(endpoint: Endpoint, { tag, errors }: { tag: string; errors: ErrorResponses }): Operation {
-  const body = requestBodyOf(endpoint);
+export function operationOf(endpoint: Endpoint, { tag, models, example, links }: OperationOptions): Operation {
+  const body = requestBodyOf(endpoint, models, example);
   return {
-    operationId: operationId(endpoint),
+    operationId: endpoint.id,
     tags: [tag],
     summary: endpoint.summary,
+    description: descriptionOf(endpoint),
+    ...(endpoint.refuses && { deprecated: true as const }),
     parameters: parametersOf(endpoint),
-    requestBody: body,
+    ...(body && { requestBody: body }),
     responses: {
-      [endpoint.answer.status]: answerOf(endpoint),
-      ...Object.fromEntries(
-        Object.keys(errors).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
-      ),
+      [endpoint.answer.status]: {
+        ...answerOf(endpoint, models, endpoint.refuses ? undefined : example),
+        ...(Object.keys(links).length > 0 && { links }),
+      },
+      ...errorResponses(endpoint.refuses ? example?.response : undefined),
     },
     'x-permission': endpoint.permission,
-    ...(endpoint.everyPermission === true ? { 'x-every-permission': true as const } : {}),
+    ...(endpoint.everyPermission && { 'x-every-permission': true as const }),
     'x-basis': endpoint.basis,
-    'x-decided': endpoint.decided,
-    'x-missing': endpoint.missing,
+    ...(endpoint.decided !== undefined && { 'x-decided': endpoint.decided }),
+    ...(endpoint.missing !== undefined && { 'x-missing': endpoint.missing }),
   };
 }
 
-/** Derives an operation ID. For example, `GET /klips/{id}/share-rights` becomes `get_klips_id_share_rights`. */
-function operationId({ method, path }: Endpoint): string {
-  const words = path.split(/[^a-z]+/i).filter((word) => word !== '');
-  return [method.toLowerCase(), ...words].join('_');
+function descriptionOf({ permission, everyPermission, decided, missing }: Endpoint): string {
+  const names = permission.map((name) => `\`${name}\``).join(everyPermission === true ? ' and ' : ' or ');
+  const needs = names === '' ? 'Every authenticated caller may call this.' : `Requires ${names}.`;
+  const notes = [
+    decided === undefined ? '' : ` Not specified by the public document: ${decided}.`,
+    missing === undefined ? '' : ` Not implemented: ${missing}.`,
+  ];
+  return needs + notes.join('');
 }
 
+/** What an ID in a path identifies, by the path segment before it. */
+const identified: Readonly<Record<string, string>> = {
+  annotations: 'annotation',
+  clients: 'client account',
+  'dashboard-published-links': 'published link, or of the dashboard to publish',
+  'datasource-instances': 'data source instance',
+  datasources: 'data source',
+  'default-tabs': 'default dashboard',
+  groups: 'group',
+  'klip-instances': 'Klip instance',
+  klips: 'Klip',
+  roles: 'role',
+  'share-rights': 'group or user',
+  'tab-instances': 'tab instance',
+  tabs: 'dashboard',
+  users: 'user',
+};
+
 function parametersOf(endpoint: Endpoint): OperationParameter[] {
-  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(
-    ([, name]) => ({ name: name!, in: 'path', required: true, schema: { type: 'string' } }) as const,
+  const inPath = [...endpoint.path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(
+    ([, segment, name]) =>
+      ({
+        name: name!,
+        in: 'path',
+        required: true,
+        description: `ID of the ${identified[segment!]}`,
+        schema: { type: 'string' },
+      }) as const,
   );
   const { properties, required } = fieldsSchema(endpoint.query);
   const query = endpoint.client ? { ...properties, client_id: clientId } : properties;
@@ -73,30 +133,56 @@ function parametersOf(endpoint: Endpoint): OperationParameter[] {
     name,
     in: 'query' as const,
     required: required.includes(name),
-    description,
+    ...(description !== undefined && { description }),
     schema,
   }));
   return [...inPath, ...inQuery];
 }
 
-function requestBodyOf({ body, client }: Endpoint): Operation['requestBody'] {
-  if (body === undefined) return undefined;
-  if (body === 'data') {
-    const types = ['application/json', 'text/csv', 'application/xml', 'application/octet-stream'];
-    return { required: true, content: Object.fromEntries(types.map((type) => [type, {}])) };
-  }
-  const { properties, required } = fieldsSchema(body);
-  const schema = {
-    type: 'object',
-    properties: client && properties.client_id === undefined ? { ...properties, client_id: clientId } : properties,
-    ...(required.length === 0 ? {} : { required }),
-  };
-  return { required: required.length > 0, content: { 'application/json': { schema } } };
+const bytes: OpenApiSchema = { type: 'string', format: 'binary' };
+/** `application/octet-stream` comes first, because generators use the first type, and encode text as JSON for JSON. */
+const binaryTypes = ['application/octet-stream', 'text/csv', 'application/xml'];
+
+function binary(types: readonly string[]): Content {
+  return Object.fromEntries(types.map((type) => [type, { schema: bytes }]));
 }
 
-function answerOf({ answer, query }: Endpoint): object {
-  const description = answer.status === 201 ? 'Created' : 'Done';
-  if (answer.data === 'bytes') return { description, content: { '*/*': {} } };
-  const schema = envelopeSchema(answer.status, { data: plainSchema(answer.data), isList: 'limit' in query });
-  return { description, content: { 'application/json': { schema } } };
+/** An endpoint without fields of its own has no body in the document, because `client_id` can be in the query. */
+function requestBodyOf(
+  { id, body, client }: Endpoint,
+  models: Models,
+  example: RecordedExample | undefined,
+): Operation['requestBody'] {
+  if (body === undefined) return undefined;
+  if (body === 'data') return { required: true, content: binary([...binaryTypes, 'application/json']) };
+  const { properties, required } = fieldsSchema(body);
+  if (Object.keys(properties).length === 0) return undefined;
+  const schema = models.refer({
+    type: 'object',
+    'x-model': `${pascal(id)}Request`,
+    properties: client && properties.client_id === undefined ? { ...properties, client_id: clientId } : properties,
+    ...(required.length > 0 && { required }),
+  });
+  const media = { schema, ...(example?.request !== undefined && { example: example.request }) };
+  return { required: required.length > 0, content: { 'application/json': media } };
+}
+
+function answerOf(
+  { id, answer, query }: Endpoint,
+  models: Models,
+  example: RecordedExample | undefined,
+): OperationResponse {
+  const { status, data, meta } = answer;
+  const description = status === 201 ? 'Created' : 'Done';
+  const plain = data === 'bytes' ? {} : plainSchema(data);
+  const isEmpty = plain.type === 'object' && Object.keys(plain.properties ?? {}).length === 0;
+  const model = isEmpty && meta === undefined ? (status === 201 ? 'Created' : 'Empty') : pascal(id);
+  const envelope = envelopeSchema({ status, data: plain, isList: 'limit' in query, meta });
+  const schema = models.refer({ ...envelope, 'x-model': `${model}Envelope` });
+  const json = { schema, ...(example?.response !== undefined && { example: example.response }) };
+  return { description, content: { 'application/json': json, ...(data === 'bytes' && binary(binaryTypes)) } };
+}
+
+function pascal(id: string): string {
+  return id.charAt(0).toUpperCase() + id.slice(1);
 }

@@ -1,7 +1,8 @@
 import { escapeHtml as escaped } from '../../lib/html.ts';
 import type { OpenApi } from './document.ts';
 import { curlOf } from './example.ts';
-import type { Operation, OperationParameter } from './operation.ts';
+import { inlined } from './models.ts';
+import type { MediaType, Operation, OperationParameter, OperationResponse } from './operation.ts';
 import { script, style } from './page-assets.ts';
 import type { OpenApiSchema } from './schemas.ts';
 
@@ -17,7 +18,11 @@ interface Shown {
  */
 export function docsHtml(document: OpenApi): { html: string; style: string; script: string } {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation: withoutReferences(operation, document.components.schemas),
+    })),
   );
   const byTag = Map.groupBy(all, ({ operation }) => operation.tags[0]!);
   const tags = document.tags.filter(({ name }) => byTag.has(name));
@@ -34,6 +39,25 @@ export function docsHtml(document: OpenApi): { html: string; style: string; scri
 <script>${script}</script></body></html>
 `;
   return { html, style, script };
+}
+
+/** Replaces the references in an operation's body and responses with the models. */
+function withoutReferences(operation: Operation, models: OpenApi['components']['schemas']): Operation {
+  const plain = (content: Readonly<Record<string, MediaType>>) =>
+    Object.fromEntries(
+      Object.entries(content).map(([type, { schema }]) => [type, { schema: inlined(schema, models) }]),
+    );
+  const { requestBody: body, responses } = operation;
+  return {
+    ...operation,
+    ...(body && { requestBody: { ...body, content: plain(body.content) } }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, one]) => [
+        status,
+        'content' in one ? { ...one, content: plain(one.content) } : one,
+      ]),
+    ),
+  };
 }
 
 function section(tag: { name: string; description: string }, shown: readonly Shown[], base: string): string {
@@ -70,10 +94,8 @@ function wordsOf(method: string, path: string, operation: Operation): string {
 }
 
 function bodySchema({ requestBody }: Operation): OpenApiSchema | undefined {
-  const schemas = Object.values(requestBody?.content ?? {}) as { schema?: OpenApiSchema }[];
-  return requestBody === undefined
-    ? undefined
-    : (schemas[0]?.schema ?? { description: 'the data, stored as received' });
+  const [schema] = Object.values(requestBody?.content ?? {}).map((media) => media.schema);
+  return schema?.format === 'binary' ? { description: 'the data, stored as received' } : schema;
 }
 
 function parameters(all: readonly OperationParameter[]): string {
@@ -89,13 +111,17 @@ function parameters(all: readonly OperationParameter[]): string {
 
 function answer({ responses }: Operation): string {
   const [status, response] = Object.entries(responses).find(([code]) => code.startsWith('2'))!;
-  const schema = (response as { content: Record<string, { schema?: OpenApiSchema }> }).content['application/json']
-    ?.schema;
-  if (schema === undefined) return `<h4>Response ${status}</h4><p>the stored bytes</p>`;
-  const data = schema.properties?.data ?? {};
-  return Object.keys(data.properties ?? {}).length === 0
-    ? `<h4>Response ${status}</h4><p><code>data</code> is empty${status === '201' ? '; <code>meta.location</code> is the path of the new asset' : ''}</p>`
-    : fields(`Response ${status}: data`, data, { required: '', optional: 'not always present' });
+  const { content } = response as OperationResponse;
+  const data = content['application/json']!.schema.properties!.data!;
+  const note =
+    Object.keys(content).length > 1
+      ? 'the stored bytes; JSON in the envelope unless <code>raw</code> is set'
+      : Object.keys(data.properties ?? {}).length > 0
+        ? undefined
+        : `<code>data</code> is empty${status === '201' ? '; <code>meta.location</code> is the path of the new asset' : ''}`;
+  return note === undefined
+    ? fields(`Response ${status}: data`, data, { required: '', optional: 'not always present' })
+    : `<h4>Response ${status}</h4><p>${note}</p>`;
 }
 
 /** How a field is labeled if it's required and if it's optional. */
@@ -134,7 +160,7 @@ function row({ name, note, schema }: { name: string; note: string; schema: OpenA
 function typeOf(schema: OpenApiSchema): string {
   if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' or ');
   if (schema.enum !== undefined) return schema.enum.map(String).join(' | ');
-  if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
-  return schema.format === 'date-time' ? 'time' : (schema.type ?? 'any');
+  const [type = 'any', ...others] = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
+  return [schema.format === 'date-time' ? 'time' : type, ...others].join(' or ');
 }

@@ -2,12 +2,17 @@ import { Type } from 'typebox';
 import { findDatasource } from '../datasource-rules.ts';
 import type { ApiCall } from '../endpoint.ts';
 import { ApiError, forbidden } from '../http/api-error.ts';
+import { defineModel } from '../model.ts';
 import type { Datasource } from '../store/datasources.ts';
 import { instancesOf } from '../store/instances.ts';
 
-const failure = Type.Object({ error: Type.String(), status: Type.Integer(), success: Type.Literal(false) });
+const failure = defineModel('RefreshFailure', {
+  error: Type.String(),
+  status: Type.Integer(),
+  success: Type.Literal(false),
+});
 
-export const bulkRefreshAnswer = Type.Object({
+export const bulkRefreshAnswer = defineModel('RefreshResult', {
   op_requested: Type.Literal('refresh'),
   success: Type.Boolean(),
   total_datasources_requested: Type.Integer(),

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { listResult, pageOf, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { type ClientAccount, type FeatureName, featureNames, featuresOff, switchFeature } from '../store/clients.ts';
 
 const path = '/clients/{id}/features';
@@ -17,7 +18,11 @@ const displayNames: Readonly<Record<FeatureName, string>> = {
   public_dashboards: 'Public dashboards',
 };
 
-const feature = Type.Object({ name: Type.Enum(featureNames), display_name: Type.String(), enabled: Type.Boolean() });
+const feature = defineModel('ClientFeature', {
+  name: Type.Enum(featureNames),
+  display_name: Type.String(),
+  enabled: Type.Boolean(),
+});
 
 function describe({ context }: Pick<ApiCall, 'context'>, client: ClientAccount): object[] {
   const off = featuresOff(context.db, client.id);
@@ -29,6 +34,7 @@ export default {
   summary: 'The features of a client',
   endpoints: [
     defineEndpoint({
+      id: 'listClientFeatures',
       method: 'GET',
       path,
       summary: 'All features, and whether each is enabled',
@@ -41,6 +47,7 @@ export default {
       do: (call, client) => listResult('features', pageOf(describe(call, client), call.query)),
     }),
     defineEndpoint({
+      id: 'setClientFeatures',
       method: 'PUT',
       path,
       summary: 'Turns features on or off; other features are unchanged',
@@ -48,7 +55,9 @@ export default {
       missing: 'all features except the two for published dashboards are stored and returned, but have no effect',
       permission: ['client.edit'],
       client: false,
-      body: { features: Type.Array(Type.Object({ name: Type.Enum(featureNames), enabled: Type.Boolean() })) },
+      body: {
+        features: Type.Array(defineModel('FeatureSwitch', { name: Type.Enum(featureNames), enabled: Type.Boolean() })),
+      },
       find: (call) => findClient(call),
       act: ({ context, body }, client) =>
         context.db.durably(() => {

@@ -12,6 +12,7 @@ export default {
   summary: 'Properties that a company stores for a client',
   endpoints: [
     defineEndpoint({
+      id: 'getClientProperties',
       method: 'GET',
       path,
       summary: 'The properties of a client',
@@ -23,6 +24,7 @@ export default {
       do: ({ context }, client) => ({ data: { properties: clientProperties(context.db, client.id) } }),
     }),
     defineEndpoint({
+      id: 'setClientProperties',
       method: 'PUT',
       path,
       summary: 'Sets properties; other properties are unchanged',
@@ -39,6 +41,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'deleteClientProperty',
       method: 'DELETE',
       path,
       summary: 'Removes one property',

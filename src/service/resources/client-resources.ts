@@ -3,6 +3,7 @@ import { findClient } from '../client-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { listResult, pageOf, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { type LimitName, limitNames, limitsOf, setLimit } from '../store/client-limits.ts';
 import type { ClientAccount } from '../store/clients.ts';
 
@@ -16,7 +17,7 @@ const displayNames: Readonly<Record<LimitName, string>> = {
   'published.private.links': 'Private published links',
 };
 
-const wanted = Type.Object({
+const wanted = defineModel('ResourceLimit', {
   name: Type.Enum(limitNames),
   value: Type.Integer({ maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'must be a whole number' }),
 });
@@ -49,6 +50,7 @@ export default {
   summary: 'The resource limits of a client',
   endpoints: [
     defineEndpoint({
+      id: 'listClientResources',
       method: 'GET',
       path,
       summary: 'The limits that apply to a client; -1 means no limit',
@@ -60,7 +62,11 @@ export default {
         status: 200,
         data: Type.Object({
           resources: Type.Array(
-            Type.Object({ name: Type.String(), resource: Type.Enum(limitNames), value: Type.Integer() }),
+            defineModel('ClientResource', {
+              name: Type.String(),
+              resource: Type.Enum(limitNames),
+              value: Type.Integer(),
+            }),
           ),
         }),
       },
@@ -68,6 +74,7 @@ export default {
       do: (call, client) => listResult('resources', pageOf(describe(call, client), call.query)),
     }),
     defineEndpoint({
+      id: 'setClientResources',
       method: 'PUT',
       path,
       summary: 'Sets limits, which apply from the next call; other limits are unchanged',

@@ -4,6 +4,7 @@ import { clientStatuses, statusAt } from '../client-status.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { billDirectly, type ClientAccount, clientsOf } from '../store/clients.ts';
 
 const listItem = {
@@ -16,7 +17,8 @@ const listItem = {
   external_id: Type.Optional(Type.String()),
 };
 
-const detail = Type.Object({ ...listItem, direct_billing: Type.Boolean() });
+const summary = defineModel('ClientSummary', listItem);
+const detail = defineModel('Client', { ...listItem, direct_billing: Type.Boolean() });
 
 const change = {
   name: Type.Optional(someName),
@@ -49,6 +51,7 @@ export default {
   summary: 'The client accounts of a company',
   endpoints: [
     defineEndpoint({
+      id: 'listClients',
       method: 'GET',
       path: '/clients',
       summary: 'The clients of the company',
@@ -56,13 +59,14 @@ export default {
       permission: ['client.access'],
       client: false,
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ clients: Type.Array(Type.Object(listItem)) }) },
+      answer: { status: 200, data: Type.Object({ clients: Type.Array(summary) }) },
       do: (call) =>
         listResult('clients', clientsOf(call.context.db, call.caller.company, call.query), (one) =>
           describeListed(call, one),
         ),
     }),
     defineEndpoint({
+      id: 'getClient',
       method: 'GET',
       path: '/clients/{id}',
       summary: 'One client',
@@ -74,6 +78,7 @@ export default {
       do: (call, client) => ({ data: { ...describeListed(call, client), direct_billing: client.directBilling === 1 } }),
     }),
     defineEndpoint({
+      id: 'createClient',
       method: 'POST',
       path: '/clients',
       summary: 'Creates a client account with the built-in roles',
@@ -86,6 +91,7 @@ export default {
       do: (call) => ({ meta: { location: `/clients/${addClient(call)}` } }),
     }),
     defineEndpoint({
+      id: 'updateClient',
       method: 'PUT',
       path: '/clients/{id}',
       summary: 'Changes a client; other fields are unchanged',
@@ -99,6 +105,7 @@ export default {
       act: (call, client) => changeClient(call, client),
     }),
     defineEndpoint({
+      id: 'deleteClient',
       method: 'DELETE',
       path: '/clients/{id}',
       summary: 'Removes a client account and everything in it',
@@ -109,6 +116,7 @@ export default {
       act: (call, client) => removeClient(call, client),
     }),
     defineEndpoint({
+      id: 'extendClientTrial',
       method: 'POST',
       path: '/clients/{id}/@/extend_trial',
       summary: 'Extends a trial by fourteen days, once',
@@ -120,6 +128,7 @@ export default {
       act: (call, client) => prolongTrial(call, client),
     }),
     defineEndpoint({
+      id: 'enableClientDirectBilling',
       method: 'POST',
       path: '/clients/{id}/@/enable_direct_billing',
       summary: 'Marks the client as billed directly, not through its company',

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { formatById } from '../../formats/index.ts';
 import {
@@ -9,8 +10,10 @@ import {
 } from '../datasource-rules.ts';
 import { type ApiCall, defineEndpoint, type EndpointResult, type Resource } from '../endpoint.ts';
 import { badRequest, forbidden, notFound } from '../http/api-error.ts';
+import { successBody } from '../http/envelope.ts';
 import { isoTimeOrNull, propertyMap, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import type { Datasource } from '../store/datasources.ts';
 import {
   deleteProperty,
@@ -24,7 +27,7 @@ import {
 import { publish } from '../uploads/publish.ts';
 import { receive } from '../uploads/receive.ts';
 
-const instanceSchema = Type.Object({
+const instanceSchema = defineModel('DataSourceInstance', {
   id: Type.String(),
   datasource_id: Type.String(),
   datasource_name: Type.String(),
@@ -62,31 +65,52 @@ async function store({ context, incoming }: ApiCall, { instance, source }: Found
 function onlyInstance({ context }: ApiCall, source: Datasource): FoundInstance {
   const [instance, ...others] = instancesOf(context.db, source.id);
   if (instance === undefined || others.length > 0 || source.isDynamic === 1) {
-    throw badRequest('The data source is dynamic: push to one of its instances, /datasource-instances/{id}/data');
+    throw badRequest('The data source is dynamic: use one of its instances, /datasource-instances/{id}/data');
   }
   return { instance, source };
 }
 
 /**
- * Returns the instance's stored bytes unchanged. Tries again if an upload has deleted the file between the lookup and
+ * Returns the instance's data: JSON in the envelope, any other format as it was uploaded. If `raw` is set, returns the
+ * uploaded bytes in any format, with a content type that isn't the envelope's. Tries again if an upload has deleted the file between the lookup and
  * the opening of the file.
  */
-async function show({ context }: ApiCall, { instance, source }: FoundInstance, tries = 3): Promise<EndpointResult> {
+async function show(
+  call: ApiCall<{ raw: boolean }>,
+  { instance, source }: FoundInstance,
+  tries = 3,
+): Promise<EndpointResult> {
+  const { context, query } = call;
   if (instance.blob === null || instance.sha256 === null)
     throw notFound(`The instance has no data yet: ${instance.id}`);
   try {
     const stream = await context.blobs.open(instance.blob);
-    const headers = {
-      'content-type': formatById(source.format).mediaType,
-      'content-length': String(instance.dataSize),
-      etag: `"${instance.sha256}"`,
-    };
-    return { stream, headers };
+    const etag = `"${instance.sha256}"`;
+    if (source.format === 'json' && !query.raw) return enveloped(stream, { sizeBytes: instance.dataSize, etag });
+    const type = source.format === 'json' ? 'application/octet-stream' : formatById(source.format).mediaType;
+    return { stream, headers: { 'content-type': type, 'content-length': String(instance.dataSize), etag } };
   } catch (thrown) {
     const now = instanceById(context.db, instance.id);
     if (tries === 0 || now === undefined || now.blob === instance.blob) throw thrown;
-    return show({ context } as ApiCall, { instance: now, source }, tries - 1);
+    return show(call, { instance: now, source }, tries - 1);
   }
+}
+
+const rawQuery = {
+  raw: Type.Boolean({ default: false, description: 'return the uploaded bytes in every format' }),
+};
+
+/** Puts JSON into the envelope while it streams. */
+function enveloped(stream: Readable, { sizeBytes, etag }: { sizeBytes: number; etag: string }): EndpointResult {
+  const [before, after] = successBody(200, { data: {} }).split('{}') as [string, string];
+  const length = String(before.length + sizeBytes + after.length);
+  async function* parts(): AsyncGenerator<Uint8Array | string, void> {
+    yield before;
+    yield* stream;
+    yield after;
+  }
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': length, etag };
+  return { stream: Readable.from(parts(), { objectMode: false }), headers };
 }
 
 const permission = ['dashboard.library'] as const;
@@ -96,6 +120,7 @@ export default {
   summary: 'Copies of data sources, each with its own properties and data',
   endpoints: [
     defineEndpoint({
+      id: 'listInstances',
       method: 'GET',
       path: '/datasource-instances',
       summary: 'The instances of the data sources that are visible to the caller',
@@ -113,6 +138,7 @@ export default {
         ),
     }),
     defineEndpoint({
+      id: 'getInstance',
       method: 'GET',
       path: '/datasource-instances/{id}',
       summary: 'One instance',
@@ -123,16 +149,32 @@ export default {
       do: (_call, { instance }) => ({ data: describe(instance) }),
     }),
     defineEndpoint({
+      id: 'downloadInstanceData',
       method: 'GET',
       path: '/datasource-instances/{id}/data',
-      summary: "An instance's data, exactly as it was uploaded",
+      summary: "An instance's data: JSON in the envelope, other formats as they were uploaded",
       basis: 'decided',
+      decided: 'JSON is the `data` of the envelope; with `raw`, every format is returned as it was uploaded',
       permission,
+      query: rawQuery,
       answer: { status: 200, data: 'bytes' },
       find: (call) => findInstance(call),
       do: (call, found) => show(call, found),
     }),
     defineEndpoint({
+      id: 'downloadDataSourceData',
+      method: 'GET',
+      path: '/datasources/{id}/data',
+      summary: "A data source's data, if the source is not dynamic",
+      basis: 'decided',
+      permission,
+      query: rawQuery,
+      answer: { status: 200, data: 'bytes' },
+      find: (call) => onlyInstance(call, findDatasource(call)),
+      do: (call, found) => show(call, found),
+    }),
+    defineEndpoint({
+      id: 'uploadInstanceData',
       method: 'PUT',
       path: '/datasource-instances/{id}/data',
       summary: 'Replaces the data of an instance',
@@ -145,6 +187,7 @@ export default {
       act: (call, found) => store(call, found),
     }),
     defineEndpoint({
+      id: 'uploadDataSourceData',
       method: 'PUT',
       path: '/datasources/{id}/data',
       summary: 'Replaces the data of a data source that is not dynamic',
@@ -156,6 +199,7 @@ export default {
       act: (call, found) => store(call, found),
     }),
     defineEndpoint({
+      id: 'getInstanceProperties',
       method: 'GET',
       path: '/datasource-instances/{id}/properties',
       summary: 'How an instance connects',
@@ -166,6 +210,7 @@ export default {
       do: ({ context }, { instance }) => ({ data: { properties: propertiesOf(context.db, instance.id) } }),
     }),
     defineEndpoint({
+      id: 'setInstanceProperties',
       method: 'PUT',
       path: '/datasource-instances/{id}/properties',
       summary: 'Sets properties; other properties are unchanged',
@@ -179,6 +224,7 @@ export default {
         context.db.durably(() => setProperties(context.db, instance.id, body.properties)),
     }),
     defineEndpoint({
+      id: 'deleteInstanceProperty',
       method: 'DELETE',
       path: '/datasource-instances/{id}/properties',
       summary: 'Removes one property',
@@ -193,6 +239,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'refreshInstance',
       method: 'POST',
       path: '/datasource-instances/{id}/@/refresh',
       summary: 'Queues a refresh of an instance',

@@ -14,6 +14,7 @@ const requested = <Name extends string>(name: Name) => Type.Object({ op_requeste
 
 const switching = (word: 'enable' | 'disable') =>
   defineEndpoint({
+    id: `${word}DataSource`,
     method: 'POST',
     path: `/datasources/{id}/@/${word}`,
     summary: word === 'enable' ? 'Enables a data source' : 'Disables a data source, which then accepts no data',
@@ -43,6 +44,7 @@ export default {
   summary: 'Operations on data sources',
   endpoints: [
     defineEndpoint({
+      id: 'refreshDataSources',
       method: 'POST',
       path: '/datasources/@/refresh',
       summary: 'Queues a refresh of all instances of several data sources',
@@ -57,6 +59,7 @@ export default {
     switching('enable'),
     switching('disable'),
     defineEndpoint({
+      id: 'importDataSource',
       method: 'POST',
       path: '/datasources/{id}/@/import',
       summary: 'Copies a data source, without its data, into a client account',
@@ -73,6 +76,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'deleteInstances',
       method: 'POST',
       path: '/datasources/{id}/@/delete_instances',
       summary: 'Removes instances and their data: all of them, or those without new data since `last_access`',

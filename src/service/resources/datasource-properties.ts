@@ -22,6 +22,7 @@ export default {
   summary: 'How data sources connect; instances get these properties with user values filled in',
   endpoints: [
     defineEndpoint({
+      id: 'getDataSourceProperties',
       method: 'GET',
       path,
       summary: 'The properties of a data source, with unresolved references to user properties',
@@ -32,6 +33,7 @@ export default {
       do: ({ context }, source) => ({ data: { properties: sourceProperties(context.db, source) } }),
     }),
     defineEndpoint({
+      id: 'setDataSourceProperties',
       method: 'PUT',
       path,
       summary: 'Sets properties of a data source and its instances; other properties are unchanged',
@@ -43,6 +45,7 @@ export default {
       act: (call, source) => change(call, source, { set: call.body.properties }),
     }),
     defineEndpoint({
+      id: 'deleteDataSourceProperty',
       method: 'DELETE',
       path,
       summary: 'Removes one property of a data source and of its instances',

@@ -21,6 +21,7 @@ export default {
   summary: 'Who may see and change a data source',
   endpoints: shareEndpoints({
     path: '/datasources/{id}/share-rights',
+    noun: 'DataSource',
     what: 'a data source',
     basis: 'document',
     permission: ['datasource.share'],

@@ -5,6 +5,7 @@ import { connectors, findDatasource, findEditable, refreshInterval } from '../da
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { isoTime, isoTimeOrNull, nothing, propertyMap, someName, someText, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { rights, rightsOf } from '../sharing.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -29,7 +30,9 @@ const listItem = {
   is_dynamic: Type.Boolean(),
 };
 
-const detail = {
+const summary = defineModel('DataSourceSummary', listItem);
+
+const detail = defineModel('DataSource', {
   ...listItem,
   company: Type.String(),
   connector: Type.String(),
@@ -40,7 +43,7 @@ const detail = {
   properties: Type.Optional(propertyMap),
   share_rights: Type.Optional(rights.share_rights),
   user_share_rights: Type.Optional(rights.user_share_rights),
-};
+});
 
 const createBody = {
   name: someName,
@@ -135,17 +138,19 @@ export default {
   summary: 'The sources of dashboard data',
   endpoints: [
     defineEndpoint({
+      id: 'listDataSources',
       method: 'GET',
       path: '/datasources',
       summary: 'The data sources that are visible to the caller',
       basis: 'document',
       permission: ['dashboard.library'],
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ datasources: Type.Array(Type.Object(listItem)) }) },
+      answer: { status: 200, data: Type.Object({ datasources: Type.Array(summary) }) },
       do: ({ context, account, caller, query }) =>
         listResult('datasources', visibleDatasources(context.db, account, caller, query), describeListed),
     }),
     defineEndpoint({
+      id: 'getDataSource',
       method: 'GET',
       path: '/datasources/{id}',
       summary: 'One data source; with `full`, also its properties and share rights',
@@ -153,11 +158,12 @@ export default {
       decided: 'the `full` parameter',
       permission: ['dashboard.library'],
       query: { full: Type.Boolean({ default: false }) },
-      answer: { status: 200, data: Type.Object(detail) },
+      answer: { status: 200, data: detail },
       find: (call) => findDatasource(call),
       do: ({ context, query }, source) => ({ data: query.full ? describeFully(context.db, source) : describe(source) }),
     }),
     defineEndpoint({
+      id: 'createDataSource',
       method: 'POST',
       path: '/datasources',
       summary: 'Creates a data source and its instance',
@@ -167,13 +173,14 @@ export default {
       missing: "checking a connector's properties before the first refresh; `is_dynamic` as an input",
       permission: ['datasource.create'],
       body: createBody,
-      answer: { status: 201, data: nothing },
+      answer: { status: 201, data: nothing, meta: { instance_location: Type.String() } },
       do: (call) => {
         const { id, instanceId } = create(call);
         return { meta: { location: `/datasources/${id}`, instance_location: `/datasource-instances/${instanceId}` } };
       },
     }),
     defineEndpoint({
+      id: 'updateDataSource',
       method: 'PUT',
       path: '/datasources/{id}',
       summary: 'Changes name, description or refresh interval',
@@ -185,6 +192,7 @@ export default {
       act: ({ context, body }, source) => context.db.durably(() => updateDatasource(context.db, source.id, body)),
     }),
     defineEndpoint({
+      id: 'deleteDataSource',
       method: 'DELETE',
       path: '/datasources/{id}',
       summary: 'Removes a data source, its instances and their data',

@@ -4,6 +4,7 @@ import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { forbidden, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { findGroup } from '../people-rules.ts';
 import {
   countKlips,
@@ -34,7 +35,8 @@ const item = {
   visibility: Type.Enum(tabVisibilities),
   index: Type.Integer(),
 };
-const detail = Type.Object({ ...item, klips_shared: Type.Integer(), total_klips: Type.Integer() });
+const summary = defineModel('DefaultDashboardSummary', item);
+const detail = defineModel('DefaultDashboard', { ...item, klips_shared: Type.Integer(), total_klips: Type.Integer() });
 
 const change = {
   can_edit: Type.Optional(Type.Boolean()),
@@ -124,6 +126,7 @@ export default {
   summary: 'The default dashboards of a group',
   endpoints: [
     defineEndpoint({
+      id: 'listDefaultDashboards',
       method: 'GET',
       path,
       summary: 'The default dashboards of a group, by position',
@@ -131,11 +134,12 @@ export default {
       decided: 'the list is ordered by `index`',
       permission,
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(item)) }) },
+      answer: { status: 200, data: Type.Object({ tabs: Type.Array(summary) }) },
       find: (call) => findGroup(call),
       do: ({ context, query }, group) => listResult('tabs', defaultTabsOf(context.db, group.id, query), describe),
     }),
     defineEndpoint({
+      id: 'getDefaultDashboard',
       method: 'GET',
       path: `${path}/{default_tab}`,
       summary: 'One default dashboard, with the number of its Klips',
@@ -146,6 +150,7 @@ export default {
       do: (call, found) => ({ data: describeFully(call, found) }),
     }),
     defineEndpoint({
+      id: 'addDefaultDashboard',
       method: 'POST',
       path,
       summary: 'Adds a default dashboard to a group and shares it with the group',
@@ -159,6 +164,7 @@ export default {
       do: (call, group) => ({ meta: { location: `/groups/${group.id}/default-tabs/${add(call, group)}` } }),
     }),
     defineEndpoint({
+      id: 'updateDefaultDashboard',
       method: 'PUT',
       path: `${path}/{default_tab}`,
       summary: 'Changes a default dashboard of a group',
@@ -170,6 +176,7 @@ export default {
       act: (call, found) => update(call, found),
     }),
     defineEndpoint({
+      id: 'removeDefaultDashboard',
       method: 'DELETE',
       path: `${path}/{default_tab}`,
       summary: 'Removes a default dashboard from a group and stops sharing it',

@@ -15,6 +15,7 @@ export default {
   summary: 'The members of a group',
   endpoints: [
     defineEndpoint({
+      id: 'listGroupMembers',
       method: 'GET',
       path: '/groups/{id}/users',
       summary: 'The members of a group',
@@ -25,6 +26,6 @@ export default {
       find: (call) => findGroup(call),
       do: ({ context, query }, group) => listResult('users', membersOf(context.db, group.id, query)),
     }),
-    ...membershipEndpoints(path, findPair),
+    ...membershipEndpoints({ path, ids: ['addUserToGroup', 'removeUserFromGroup'], find: findPair }),
   ],
 } satisfies Resource;

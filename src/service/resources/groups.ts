@@ -4,7 +4,8 @@ import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { idText, nothing, someName, someText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
-import { describeNamed, findGroup, namedSchema } from '../people-rules.ts';
+import { defineModel } from '../model.ts';
+import { describeNamed, findGroup, groupSummary } from '../people-rules.ts';
 import {
   allMembersOf,
   countMembers,
@@ -16,14 +17,14 @@ import {
   updateGroup,
 } from '../store/groups.ts';
 
-const detail = Type.Object({
+const detail = defineModel('Group', {
   id: Type.String(),
   external_id: Type.Union([Type.String(), Type.Null()]),
   company: Type.String(),
   name: Type.String(),
   description: Type.String(),
   num_members: Type.Integer(),
-  members: Type.Optional(Type.Array(Type.Object({ id: Type.String(), full_name: Type.String() }))),
+  members: Type.Optional(Type.Array(defineModel('GroupMember', { id: Type.String(), full_name: Type.String() }))),
 });
 
 const body = { description: Type.Optional(someText), external_id: Type.Optional(idText) };
@@ -51,6 +52,7 @@ export default {
   summary: 'Sets of users to share with',
   endpoints: [
     defineEndpoint({
+      id: 'listGroups',
       method: 'GET',
       path: '/groups',
       summary: 'The groups of the account',
@@ -58,11 +60,12 @@ export default {
       decided: 'the required permission',
       permission: ['user.manage', 'group.view'],
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
+      answer: { status: 200, data: Type.Object({ groups: Type.Array(groupSummary) }) },
       do: ({ context, account, query }) =>
         listResult('groups', groupsOfAccount(context.db, account.id, query), describeNamed),
     }),
     defineEndpoint({
+      id: 'getGroup',
       method: 'GET',
       path: '/groups/{id}',
       summary: 'One group; with `full`, also its members',
@@ -74,6 +77,7 @@ export default {
       do: (call, group) => ({ data: describe(call, group) }),
     }),
     defineEndpoint({
+      id: 'createGroup',
       method: 'POST',
       path: '/groups',
       summary: 'Creates a group',
@@ -93,6 +97,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'updateGroup',
       method: 'PUT',
       path: '/groups/{id}',
       summary: 'Changes name, description or external ID',
@@ -108,6 +113,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'deleteGroup',
       method: 'DELETE',
       path: '/groups/{id}',
       summary: 'Removes a group, its memberships and its share rights',

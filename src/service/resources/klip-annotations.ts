@@ -5,6 +5,7 @@ import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { idAndName, isoTime, nothing, timeText, unixTime } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { findKlip } from '../klip-rules.ts';
+import { defineModel } from '../model.ts';
 import {
   type Annotation,
   annotationById,
@@ -16,7 +17,7 @@ import {
 
 const path = '/klips/{id}/annotations';
 
-const annotationSchema = Type.Object({
+const annotationSchema = defineModel('Annotation', {
   id: Type.String(),
   createdBy: idAndName,
   date_created: isoTime,
@@ -70,6 +71,7 @@ export default {
   summary: 'Comments on Klips',
   endpoints: [
     defineEndpoint({
+      id: 'listAnnotations',
       method: 'GET',
       path,
       summary: 'The annotations of a Klip',
@@ -87,6 +89,7 @@ export default {
         ),
     }),
     defineEndpoint({
+      id: 'getAnnotation',
       method: 'GET',
       path: `${path}/{annotation}`,
       summary: 'One annotation',
@@ -97,6 +100,7 @@ export default {
       do: (_call, annotation) => ({ data: describe(annotation) }),
     }),
     defineEndpoint({
+      id: 'createAnnotation',
       method: 'POST',
       path,
       summary: 'Adds an annotation to a Klip',
@@ -112,6 +116,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'updateAnnotation',
       method: 'PUT',
       path: `${path}/{annotation}`,
       summary: 'Changes the text of an annotation',
@@ -125,6 +130,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'deleteAnnotation',
       method: 'DELETE',
       path: `${path}/{annotation}`,
       summary: 'Removes an annotation',

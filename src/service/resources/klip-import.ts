@@ -20,6 +20,7 @@ export default {
   summary: 'Importing a Klip into a client account',
   endpoints: [
     defineEndpoint({
+      id: 'importKlip',
       method: 'POST',
       path: '/klips/{id}/@/import',
       summary: 'Copies a Klip and its data sources, without their data, into a client account',

@@ -26,6 +26,7 @@ export default {
   summary: 'The definition of a Klip: its appearance and data sources',
   endpoints: [
     defineEndpoint({
+      id: 'getKlipSchema',
       method: 'GET',
       path,
       summary: 'The schema of a Klip',
@@ -37,6 +38,7 @@ export default {
       do: ({ context }, klip) => ({ data: { schema: JSON.parse(schemaOf(context.db, klip.id)) as Schema } }),
     }),
     defineEndpoint({
+      id: 'replaceKlipSchema',
       method: 'PUT',
       path,
       summary: 'Replaces the schema of a Klip; unknown members are kept',

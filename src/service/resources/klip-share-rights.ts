@@ -12,6 +12,7 @@ export default {
   summary: 'Who may see and change a Klip',
   endpoints: [
     defineEndpoint({
+      id: 'getKlipShareRights',
       method: 'GET',
       path,
       summary: 'The groups that a Klip is shared with',
@@ -23,6 +24,7 @@ export default {
       do: ({ context }, klip) => ({ data: { share_rights: groupRights(context.db, klipAsShared(klip)) } }),
     }),
     defineEndpoint({
+      id: 'shareKlip',
       method: 'PUT',
       path,
       summary: 'Shares a Klip, or changes how it is shared',
@@ -35,6 +37,7 @@ export default {
       act: (call, klip) => shareAll(call, klipAsShared(klip), call.body),
     }),
     defineEndpoint({
+      id: 'unshareKlip',
       method: 'DELETE',
       path,
       summary: 'Stops sharing with the groups in the body; if one is invalid, nothing changes',

@@ -6,6 +6,7 @@ import { idAndName, isoTime, nothing, someName, someText, timeText } from '../ht
 import { listResult, pageQuery } from '../http/page.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
 import { checkSchema, datasourcesOf, defaultSchema, type Schema, schemaObject } from '../klip-schema.ts';
+import { defineModel } from '../model.ts';
 import { rights, rightsOf } from '../sharing.ts';
 import { klipInstanceById } from '../store/klip-instances.ts';
 import {
@@ -22,7 +23,9 @@ import {
 
 const listItem = { id: Type.String(), name: Type.String(), description: Type.String() };
 
-const detail = Type.Object({
+const summary = defineModel('KlipSummary', listItem);
+
+const detail = defineModel('Klip', {
   ...listItem,
   klip_id: Type.Optional(Type.String({ description: 'ID of the Klip, if the ID in the path is that of an instance' })),
   company: Type.String(),
@@ -94,13 +97,14 @@ export default {
   summary: 'Visual widgets that show data on dashboards',
   endpoints: [
     defineEndpoint({
+      id: 'listKlips',
       method: 'GET',
       path: '/klips',
       summary: 'The Klips that are visible to the caller',
       basis: 'document',
       permission: ['dashboard.library'],
       query: { ...pageQuery, datasource_id: Type.Optional(Type.String({ minLength: 1 })) },
-      answer: { status: 200, data: Type.Object({ klips: Type.Array(Type.Object(listItem)) }) },
+      answer: { status: 200, data: Type.Object({ klips: Type.Array(summary) }) },
       find: (call) =>
         call.query.datasource_id === undefined ? undefined : findDatasource(call, call.query.datasource_id),
       do: ({ context, account, caller, query }, source) =>
@@ -111,6 +115,7 @@ export default {
         ),
     }),
     defineEndpoint({
+      id: 'getKlip',
       method: 'GET',
       path: '/klips/{id}',
       summary: 'One Klip, by its ID or the ID of one of its instances',
@@ -127,6 +132,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'listClientKlipInstances',
       method: 'GET',
       path: '/klips/{id}/client-instances',
       summary: "Where copies of a Klip are placed on dashboards of the company's clients",
@@ -146,6 +152,7 @@ export default {
         ),
     }),
     defineEndpoint({
+      id: 'createKlip',
       method: 'POST',
       path: '/klips',
       summary: 'Creates a Klip, with a simple schema if none is given',
@@ -162,6 +169,7 @@ export default {
       do: (call) => ({ meta: { location: `/klips/${create(call)}` } }),
     }),
     defineEndpoint({
+      id: 'updateKlip',
       method: 'PUT',
       path: '/klips/{id}',
       summary: 'Changes name or description',
@@ -173,6 +181,7 @@ export default {
         context.db.durably(() => updateKlip(context.db, klip.id, { ...body, now: context.clock.now() })),
     }),
     defineEndpoint({
+      id: 'deleteKlip',
       method: 'DELETE',
       path: '/klips/{id}',
       summary: 'Removes a Klip, its instances and its annotations',

@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, isoTime, isoTimeOrNull, timeText } from '../http/fields.ts';
+import { defineModel } from '../model.ts';
 import { tabInstanceSchema } from '../people-rules.ts';
 import { allTabInstancesOf } from '../store/user-tabs.ts';
 import { groupsOf, userById } from '../store/users.ts';
 
-const profile = Type.Object({
+const profile = defineModel('Profile', {
   id: Type.String(),
   company: idAndName,
   first_name: Type.String(),
@@ -50,6 +51,7 @@ export default {
   summary: 'The user who makes a call',
   endpoints: [
     defineEndpoint({
+      id: 'getProfile',
       method: 'GET',
       path: '/profile',
       summary: 'The user that the credentials belong to',

@@ -6,6 +6,7 @@ import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { type ApiError, notFound } from '../http/api-error.ts';
 import { isoTime, isoTimeOrNull, someName, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { addressOf, visibilities, visibilityOf } from '../published/address.ts';
 import { deleteLink, insertLink, linkById, linksOf, type PublishedLink, updateLink } from '../store/published-links.ts';
 import { findEditableTab, findTab } from '../tab-rules.ts';
@@ -19,10 +20,10 @@ const linkFields = {
   dashboard_url: Type.String(),
   visibility: Type.Enum(visibilities),
   date_created: isoTime,
-  created_by: Type.Object({ user_public_id: Type.String(), user_name: Type.String() }),
+  created_by: defineModel('LinkCreator', { user_public_id: Type.String(), user_name: Type.String() }),
   date_last_accessed: isoTimeOrNull,
 };
-const linkAnswer = Type.Object(linkFields);
+const linkAnswer = defineModel('PublishedLink', linkFields);
 
 const settings = {
   password: Type.Optional(Type.String({ maxLength: 1000, 'x-rule': 'must be a string of at most 1000 characters' })),
@@ -158,6 +159,7 @@ export default {
   summary: 'Addresses where people without an account can view a dashboard',
   endpoints: [
     defineEndpoint({
+      id: 'publishDashboard',
       method: 'POST',
       path: `${path}/{id}`,
       summary: 'Publishes the dashboard with this ID',
@@ -174,6 +176,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'getPublishedLink',
       method: 'GET',
       path: `${path}/{id}`,
       summary: 'One published link',
@@ -185,6 +188,7 @@ export default {
       do: (call, link) => ({ data: describe(call, link) }),
     }),
     defineEndpoint({
+      id: 'listPublishedLinks',
       method: 'GET',
       path,
       summary: 'The published links of a dashboard',
@@ -199,6 +203,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'updatePublishedLink',
       method: 'PUT',
       path: `${path}/{id}`,
       summary: 'Changes a published link; an empty password removes the password',
@@ -212,6 +217,7 @@ export default {
       do: async (call) => ({ data: describe(call, await change(call)) }),
     }),
     defineEndpoint({
+      id: 'deletePublishedLink',
       method: 'DELETE',
       path: `${path}/{id}`,
       summary: 'Removes a published link permanently',

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { ApiError, badRequest, notFound } from '../http/api-error.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { assignRole, requireAdmin, withdrawRole } from '../people-rules.ts';
 import { holdersOf, type Role, roleById } from '../store/roles.ts';
 import { type User, userById } from '../store/users.ts';
@@ -30,8 +31,10 @@ function findPair(call: ApiCall): { role: Role; user: User } {
 
 const withoutUser = (method: 'PUT' | 'DELETE') =>
   defineEndpoint({
+    id: method === 'PUT' ? 'addUnnamedUserToRole' : 'removeUnnamedUserFromRole',
     method,
     path,
+    refuses: true,
     summary: 'Always returns 400, because the user is missing from the path',
     basis: 'decided',
     decided: 'always returns 400',
@@ -46,6 +49,7 @@ export default {
   summary: 'The users who have a role',
   endpoints: [
     defineEndpoint({
+      id: 'listRoleUsers',
       method: 'GET',
       path,
       summary: 'The users who have a role',
@@ -55,7 +59,9 @@ export default {
       answer: {
         status: 200,
         data: Type.Object({
-          users: Type.Array(Type.Object({ first_name: Type.String(), last_name: Type.String(), email: Type.String() })),
+          users: Type.Array(
+            defineModel('RoleUser', { first_name: Type.String(), last_name: Type.String(), email: Type.String() }),
+          ),
         }),
       },
       find: (call) => findRoleHere(call),
@@ -65,6 +71,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'addUserToRole',
       method: 'PUT',
       path: `${path}/{user}`,
       summary: 'Assigns a role to a user, replacing the previous role',
@@ -76,6 +83,7 @@ export default {
       act: (call, { role, user }) => assignRole(call, user, role),
     }),
     defineEndpoint({
+      id: 'removeUserFromRole',
       method: 'DELETE',
       path: `${path}/{user}`,
       summary: 'Removes a role from a user, who then has no role',

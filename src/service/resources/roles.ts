@@ -5,7 +5,8 @@ import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { nothing, someName, someText } from '../http/fields.ts';
 import { listResult, pageOf, pageQuery } from '../http/page.ts';
-import { describeNamed, findRole, namedSchema, personSchema, requireHeld, requireOwnRole } from '../people-rules.ts';
+import { defineModel } from '../model.ts';
+import { describeNamed, findRole, personSchema, requireHeld, requireOwnRole, roleSummary } from '../people-rules.ts';
 import {
   allHoldersOf,
   countHolders,
@@ -19,9 +20,9 @@ import {
 } from '../store/roles.ts';
 
 const permission = ['user.manage'] as const;
-const permissionNames = Type.Array(Type.Enum(permissions));
+const permissionNames = Type.Array(Type.Enum(permissions, { 'x-model': 'Permission' }));
 
-const detail = Type.Object({
+const detail = defineModel('Role', {
   id: Type.String(),
   name: Type.String(),
   description: Type.String(),
@@ -74,17 +75,19 @@ export default {
   summary: 'Named sets of permissions; every user has one',
   endpoints: [
     defineEndpoint({
+      id: 'listRoles',
       method: 'GET',
       path: '/roles',
       summary: 'The roles of the account, including the built-in ones',
       basis: 'document',
       permission,
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ roles: Type.Array(namedSchema) }) },
+      answer: { status: 200, data: Type.Object({ roles: Type.Array(roleSummary) }) },
       do: ({ context, account, query }) =>
         listResult('roles', rolesOfAccount(context.db, account.id, query), describeNamed),
     }),
     defineEndpoint({
+      id: 'getRole',
       method: 'GET',
       path: '/roles/{id}',
       summary: 'One role; with `full`, also its users and permissions',
@@ -96,6 +99,7 @@ export default {
       do: (call, role) => ({ data: describe(call, role) }),
     }),
     defineEndpoint({
+      id: 'createRole',
       method: 'POST',
       path: '/roles',
       summary: 'Creates a role',
@@ -116,6 +120,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'updateRole',
       method: 'PUT',
       path: '/roles/{id}',
       summary: 'Changes a role; given permissions replace the previous ones',
@@ -128,6 +133,7 @@ export default {
       act: (call, role) => update(call, role),
     }),
     defineEndpoint({
+      id: 'deleteRole',
       method: 'DELETE',
       path: '/roles/{id}',
       summary: 'Removes a role; users who had it then have no role',
@@ -138,6 +144,7 @@ export default {
       act: ({ context }, role) => context.db.durably(() => deleteRole(context.db, requireOwnRole(role).id)),
     }),
     defineEndpoint({
+      id: 'listRolePermissions',
       method: 'GET',
       path: '/roles/{id}/permissions',
       summary: 'The permissions of a role',
@@ -149,6 +156,7 @@ export default {
       do: ({ query }, role) => listResult('permissions', pageOf(permissionsIn(role), query)),
     }),
     defineEndpoint({
+      id: 'replaceRolePermissions',
       method: 'PUT',
       path: '/roles/{id}/permissions',
       summary: 'Replaces the permissions of a role',

@@ -57,6 +57,7 @@ export default {
   summary: 'Importing a dashboard into a client account',
   endpoints: [
     defineEndpoint({
+      id: 'importDashboard',
       method: 'POST',
       path: '/tabs/{id}/@/import',
       summary: 'Copies a dashboard, its Klips and their data sources, without their data, into a client account',

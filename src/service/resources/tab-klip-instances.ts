@@ -4,6 +4,7 @@ import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest, notFound } from '../http/api-error.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { findKlip } from '../klip-rules.ts';
+import { defineModel } from '../model.ts';
 import {
   deleteKlipInstance,
   insertKlipInstance,
@@ -22,12 +23,14 @@ const permission = ['dashboard.tab'] as const;
 const atOnce = 100;
 
 const instances = Type.Object({
-  klip_instances: Type.Array(Type.Object({ id: Type.String(), klip_id: Type.String(), name: Type.String() })),
+  klip_instances: Type.Array(
+    defineModel('KlipInstance', { id: Type.String(), klip_id: Type.String(), name: Type.String() }),
+  ),
 });
 
 const placeBody = {
   klips: Type.Array(
-    Type.Object({
+    defineModel('KlipPlacement', {
       klip_id: Type.String(),
       region: Type.Optional(Type.Integer({ minimum: 1, 'x-rule': 'must be a whole number, 1 or more' })),
       position: Type.Optional(
@@ -90,6 +93,7 @@ export default {
   summary: 'The Klips that are placed on a dashboard',
   endpoints: [
     defineEndpoint({
+      id: 'listKlipInstances',
       method: 'GET',
       path,
       summary: 'The Klip instances of a dashboard, in the order in which they were placed',
@@ -103,6 +107,7 @@ export default {
         listResult('klip_instances', pageOfKlipInstances(context.db, tab.id, query), describe),
     }),
     defineEndpoint({
+      id: 'placeKlips',
       method: 'PUT',
       path,
       summary: 'Places Klips on a dashboard, each as a new instance',
@@ -115,6 +120,7 @@ export default {
       do: (call, tab) => ({ data: { klip_instances: place(call, tab).map(describe) } }),
     }),
     defineEndpoint({
+      id: 'removeKlipInstance',
       method: 'DELETE',
       path: `${path}/{instance}`,
       summary: 'Removes one Klip instance from a dashboard; the Klip stays',

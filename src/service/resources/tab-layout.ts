@@ -35,6 +35,7 @@ export default {
   summary: 'The layout of a dashboard',
   endpoints: [
     defineEndpoint({
+      id: 'getDashboardLayout',
       method: 'GET',
       path,
       summary: 'The layout of a dashboard, which is always a grid',
@@ -46,6 +47,7 @@ export default {
       do: ({ context }, tab) => ({ data: writeLayout(layoutOf(tab), klipInstancesOf(context.db, tab.id)) }),
     }),
     defineEndpoint({
+      id: 'replaceDashboardLayout',
       method: 'PUT',
       path,
       summary: 'Replaces the layout of a dashboard; Klip instances that are left out are removed',

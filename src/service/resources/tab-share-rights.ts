@@ -8,6 +8,7 @@ export default {
   summary: 'Who may see and change a dashboard',
   endpoints: shareEndpoints({
     path: '/tabs/{id}/share-rights',
+    noun: 'Dashboard',
     what: 'a dashboard',
     basis: 'decided',
     permission: ['tab.share'],

@@ -4,6 +4,7 @@ import { requireDashboardCapacity } from '../account-capacity.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { rights, rightsOf } from '../sharing.ts';
 import type { Database } from '../store/database.ts';
 import { klipInstancesOf } from '../store/klip-instances.ts';
@@ -13,7 +14,9 @@ import { findEditableTab, findTab } from '../tab-rules.ts';
 
 const listItem = { id: Type.String(), name: Type.String(), description: Type.String() };
 
-const detail = Type.Object({
+const summary = defineModel('DashboardSummary', listItem);
+
+const detail = defineModel('Dashboard', {
   ...listItem,
   company: Type.String(),
   created_by: Type.Union([Type.String(), Type.Null()]),
@@ -57,6 +60,7 @@ export default {
   summary: 'Dashboards, on which Klips are placed',
   endpoints: [
     defineEndpoint({
+      id: 'listDashboards',
       method: 'GET',
       path: '/tabs',
       summary: 'The dashboards that are visible to the caller',
@@ -64,11 +68,12 @@ export default {
       decided: 'the name of the `tabs` key',
       permission: ['dashboard.library'],
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(listItem)) }) },
+      answer: { status: 200, data: Type.Object({ tabs: Type.Array(summary) }) },
       do: ({ context, account, caller, query }) =>
         listResult('tabs', visibleTabs(context.db, account, caller, query), describeListed),
     }),
     defineEndpoint({
+      id: 'getDashboard',
       method: 'GET',
       path: '/tabs/{id}',
       summary: 'One dashboard; with `full`, also its Klip instances and share rights',
@@ -80,6 +85,7 @@ export default {
       do: ({ context, query }, tab) => ({ data: query.full ? describeFully(context.db, tab) : describe(tab) }),
     }),
     defineEndpoint({
+      id: 'createDashboard',
       method: 'POST',
       path: '/tabs',
       summary: 'Creates an empty dashboard',
@@ -91,6 +97,7 @@ export default {
       do: (call) => ({ meta: { location: `/tabs/${create(call)}` } }),
     }),
     defineEndpoint({
+      id: 'updateDashboard',
       method: 'PUT',
       path: '/tabs/{id}',
       summary: 'Changes name or description',
@@ -102,6 +109,7 @@ export default {
         context.db.durably(() => updateTab(context.db, id, { ...body, now: context.clock.now() })),
     }),
     defineEndpoint({
+      id: 'deleteDashboard',
       method: 'DELETE',
       path: '/tabs/{id}',
       summary: 'Removes a dashboard with its Klip instances and published links; the Klips stay',

@@ -10,6 +10,8 @@ export default {
   summary: 'Counts of calls and views as numbers, for calculations',
   endpoints: [
     defineReport({
+      id: 'listApiCalls',
+      model: 'ApiCalls',
       path: '/usage-details/api-calls',
       summary: 'Calls and remaining allowance per day',
       basis: 'decided',
@@ -24,6 +26,8 @@ export default {
         })),
     }),
     defineReport({
+      id: 'listPublishedLinkViews',
+      model: 'PublishedLinkViews',
       path: '/usage-details/published-link-views',
       summary: 'Views of each published link in the range, the most viewed first',
       basis: 'decided',

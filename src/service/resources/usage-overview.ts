@@ -78,6 +78,8 @@ export default {
   endpoints: [
     defineReport({
       ...common,
+      id: 'getAccountStats',
+      model: 'AccountStats',
       path: '/usage-overview/account-stats',
       summary: 'Users, Klips, data sources, dashboards and stored bytes at the end of each day',
       missing: 'scheduled e-mails, Klip templates and embeds: always 0',
@@ -86,6 +88,8 @@ export default {
     }),
     defineReport({
       ...common,
+      id: 'getDataSourceStats',
+      model: 'DataSourceStats',
       path: '/usage-overview/data-source-stats',
       summary: 'Data sources and instances of each connector at the end of each day',
       record: dataSourceStats,
@@ -93,6 +97,8 @@ export default {
     }),
     defineReport({
       ...common,
+      id: 'getApiUsage',
+      model: 'ApiUsage',
       path: '/usage-overview/api-usage',
       summary: 'Calls and allowance per day',
       record: texts('calendar_date', 'api_usage', 'api_limit'),
@@ -100,6 +106,8 @@ export default {
     }),
     defineReport({
       ...common,
+      id: 'getPublishedLinkUsage',
+      model: 'PublishedLinkUsage',
       path: '/usage-overview/published-links',
       summary: 'Views of published dashboards: one record per hour and link with views',
       decided: 'hours without a view have no record',
@@ -109,6 +117,8 @@ export default {
     }),
     defineReport({
       ...common,
+      id: 'getDailyClientTrend',
+      model: 'DailyClientTrend',
       path: '/usage-overview/daily-client-trend',
       summary: 'Client accounts added and cancelled each day',
       decided: 'a client that is deleted or disabled counts as cancelled, once',
@@ -118,6 +128,8 @@ export default {
     }),
     defineReport({
       ...common,
+      id: 'getMonthlyClientAggregate',
+      model: 'MonthlyClientAggregate',
       path: '/usage-overview/monthly-client-aggregate',
       summary: 'Client accounts by state at the end of each month, and how many were added and cancelled',
       decided: 'records show the state at the end of each month',
@@ -127,6 +139,8 @@ export default {
     }),
     defineReport({
       ...common,
+      id: 'getAccountSignInTrend',
+      model: 'AccountSignInTrend',
       path: '/usage-overview/account-sign-in-trend',
       summary: 'Share of users who signed in recently, at the end of each day',
       decided: 'a call with a password counts as a sign-in; a call with a key does not',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { membershipEndpoints } from '../membership.ts';
-import { describeNamed, findGroup, findUser, namedSchema } from '../people-rules.ts';
+import { describeNamed, findGroup, findUser, groupSummary } from '../people-rules.ts';
 import { groupsOfUser } from '../store/groups.ts';
 
 const path = '/users/{id}/groups/{group}';
@@ -14,16 +14,17 @@ export default {
   summary: 'The groups of a user',
   endpoints: [
     defineEndpoint({
+      id: 'listUserGroups',
       method: 'GET',
       path: '/users/{id}/groups',
       summary: 'The groups of a user',
       basis: 'decided',
       permission: ['user.manage'],
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
+      answer: { status: 200, data: Type.Object({ groups: Type.Array(groupSummary) }) },
       find: (call) => findUser(call),
       do: ({ context, query }, user) => listResult('groups', groupsOfUser(context.db, user.id, query), describeNamed),
     }),
-    ...membershipEndpoints(path, findPair),
+    ...membershipEndpoints({ path, ids: ['addGroupToUser', 'removeGroupFromUser'], find: findPair }),
   ],
 } satisfies Resource;

@@ -31,6 +31,7 @@ export default {
   summary: 'Values per user, under names that all users in the account share',
   endpoints: [
     defineEndpoint({
+      id: 'getUserProperties',
       method: 'GET',
       path,
       summary: "The account's properties with the user's values; a value is empty until it is set",
@@ -42,6 +43,7 @@ export default {
       do: ({ context }, user) => ({ data: { properties: userProperties(context.db, user) } }),
     }),
     defineEndpoint({
+      id: 'setUserProperties',
       method: 'PUT',
       path,
       summary: 'Sets values for the user; a new name exists for all users of the account',
@@ -54,6 +56,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'deleteUserProperty',
       method: 'DELETE',
       path,
       summary: 'Removes a property from all users of the account',

@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import {
   assignRole,
   describeNamed,
   findRole,
   findUser,
-  namedSchema,
   requireAdmin,
+  roleSummary,
   withdrawRole,
 } from '../people-rules.ts';
 import { roleById } from '../store/roles.ts';
@@ -25,13 +24,14 @@ export default {
   summary: 'The role of a user',
   endpoints: [
     defineEndpoint({
+      id: 'getUserRole',
       method: 'GET',
       path: '/users/{id}/roles',
       summary: "The user's role; empty if the user has no role",
       basis: 'document',
       decided: 'empty if the user has no role',
       permission,
-      answer: { status: 200, data: Type.Union([namedSchema, nothing]) },
+      answer: { status: 200, data: Type.Partial(roleSummary) },
       find: (call) => findUser(call),
       do: ({ context }, user) => {
         const role = roleById(context.db, user.roleId ?? '');
@@ -39,6 +39,7 @@ export default {
       },
     }),
     defineEndpoint({
+      id: 'assignUserRole',
       method: 'PUT',
       path,
       summary: 'Assigns a role to a user, replacing the previous role',
@@ -50,6 +51,7 @@ export default {
       act: (call, { user, role }) => assignRole(call, user, role),
     }),
     defineEndpoint({
+      id: 'withdrawUserRole',
       method: 'DELETE',
       path,
       summary: 'Removes the role from a user, who then has no role',

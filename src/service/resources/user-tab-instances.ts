@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import { putOnScreen, type TabInstance, tabInstancesOf, takeFromScreen } from '../store/user-tabs.ts';
 import type { User } from '../store/users.ts';
@@ -26,6 +27,7 @@ export default {
   summary: "The dashboards on a user's screen",
   endpoints: [
     defineEndpoint({
+      id: 'listTabInstances',
       method: 'GET',
       path,
       summary: "The dashboards on a user's screen",
@@ -38,6 +40,7 @@ export default {
       do: ({ context, query }, user) => listResult('tab_instances', tabInstancesOf(context.db, user.id, query)),
     }),
     defineEndpoint({
+      id: 'addTabInstances',
       method: 'PUT',
       path,
       summary: "Puts dashboards on a user's screen; existing ones keep their instance",
@@ -45,11 +48,15 @@ export default {
       decided: 'an existing dashboard keeps its instance',
       permission,
       body: { tab_ids: Type.Array(Type.String()) },
-      answer: { status: 200, data: Type.Object({ tab_instances: Type.Array(Type.Object({ id, tab_id, name })) }) },
+      answer: {
+        status: 200,
+        data: Type.Object({ tab_instances: Type.Array(defineModel('NewTabInstance', { id, tab_id, name })) }),
+      },
       find: (call) => findUser(call),
       do: (call, user) => ({ data: { tab_instances: put(call, user) } }),
     }),
     defineEndpoint({
+      id: 'removeTabInstance',
       method: 'DELETE',
       path: `${path}/{instance}`,
       summary: "Removes a dashboard from a user's screen",

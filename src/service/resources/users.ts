@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, idText, isoTime, isoTimeOrNull, nothing, shortText, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
+import { defineModel } from '../model.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import type { Database } from '../store/database.ts';
 import { roleById } from '../store/roles.ts';
@@ -20,7 +21,9 @@ const listItem = {
   date_last_login: isoTimeOrNull,
 };
 
-const detail = Type.Object({
+const summary = defineModel('UserSummary', listItem);
+
+const detail = defineModel('User', {
   ...listItem,
   external_id: Type.Union([Type.String(), Type.Null()]),
   company: Type.String(),
@@ -83,17 +86,19 @@ export default {
   summary: 'The users of an account',
   endpoints: [
     defineEndpoint({
+      id: 'listUsers',
       method: 'GET',
       path: '/users',
       summary: 'The users of the account',
       basis: 'decided',
       permission,
       query: pageQuery,
-      answer: { status: 200, data: Type.Object({ users: Type.Array(Type.Object(listItem)) }) },
+      answer: { status: 200, data: Type.Object({ users: Type.Array(summary) }) },
       do: ({ context, account, query }) =>
         listResult('users', usersOfAccount(context.db, account.id, query), describeListed),
     }),
     defineEndpoint({
+      id: 'getUser',
       method: 'GET',
       path: '/users/{id}',
       summary: 'One user; with `full`, also groups, role and properties',
@@ -105,6 +110,7 @@ export default {
       do: ({ context, query }, user) => ({ data: query.full ? describeFully(context.db, user) : describe(user) }),
     }),
     defineEndpoint({
+      id: 'createUser',
       method: 'POST',
       path: '/users',
       summary: 'Creates a user',
@@ -117,6 +123,7 @@ export default {
       do: async (call) => ({ meta: { location: `/users/${await addUser(call)}` } }),
     }),
     defineEndpoint({
+      id: 'updateUser',
       method: 'PUT',
       path: '/users/{id}',
       summary: 'Changes a user; other fields are unchanged',
@@ -128,6 +135,7 @@ export default {
       act: (call) => changeUser(call),
     }),
     defineEndpoint({
+      id: 'deleteUser',
       method: 'DELETE',
       path: '/users/{id}',
       summary: 'Removes a user and their keys, memberships and share rights',

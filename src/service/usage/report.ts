@@ -6,6 +6,7 @@ import { unixTime } from '../http/fields.ts';
 import { listResult, pageOf, pageQuery } from '../http/page.ts';
 import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
 import type { Limits } from '../limits/limits.ts';
+import { defineModel } from '../model.ts';
 import { type Account, accountById, plans } from '../store/accounts.ts';
 import type { Database } from '../store/database.ts';
 
@@ -33,6 +34,7 @@ export interface ReportQuery {
 }
 
 interface Report {
+  readonly id: string;
   readonly path: `/usage-${string}`;
   readonly summary: string;
   readonly basis: Endpoint['basis'];
@@ -40,6 +42,8 @@ interface Report {
   readonly missing?: string;
   /** Name of the field that contains the list in the response. */
   readonly list: string;
+  /** The record's name among the API's models. */
+  readonly model: string;
   readonly record: TProperties;
   /** Whether the report is unavailable to companies whose plan is below Grow. */
   readonly gated?: boolean;
@@ -50,7 +54,7 @@ interface Report {
  * Declares an endpoint for a report on a range of days. The endpoint selects the account, checks permissions and
  * returns the rows in pages.
  */
-export function defineReport({ list, record, gated = false, rows, ...declared }: Report): Endpoint {
+export function defineReport({ list, model, record, gated = false, rows, ...declared }: Report): Endpoint {
   return defineEndpoint({
     ...declared,
     method: 'GET',
@@ -58,7 +62,7 @@ export function defineReport({ list, record, gated = false, rows, ...declared }:
     lacking: 'forbidden',
     client: false,
     query: reportQuery,
-    answer: { status: 200, data: Type.Object({ [list]: Type.Array(Type.Object(record)) }) },
+    answer: { status: 200, data: Type.Object({ [list]: Type.Array(defineModel(model, record)) }) },
     find: (call) => {
       if (gated) checkPlan(call.caller.company);
       return reportedAccount(call);

@@ -1,3 +1,4 @@
+import { inlined } from '../../../src/service/openapi/models.ts';
 import type { OpenApiSchema } from '../../../src/service/openapi/schemas.ts';
 
 /** An operation in the OpenAPI document that a service serves. */
@@ -24,28 +25,41 @@ interface Parameter {
 
 interface Documented {
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: OpenApiSchema }>> };
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: OpenApiSchema }>> };
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, OpenApiSchema>> };
+}
+
+interface Described {
+  readonly documented: Documented;
+  readonly models: Document['components']['schemas'];
 }
 
 /** All operations that the service at this origin declares. */
 export async function operationsOf(origin: string): Promise<Operation[]> {
   const answer = await fetch(`${origin}/openapi.json`);
-  const { paths } = (await answer.json()) as { paths: Record<string, Record<string, Documented>> };
+  const { paths, components } = (await answer.json()) as Document;
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, documented]) => operation(method.toUpperCase(), path, documented)),
+    Object.entries(methods).map(([method, documented]) =>
+      operation(method.toUpperCase(), path, { documented, models: components.schemas }),
+    ),
   );
 }
 
-function operation(method: string, path: string, { parameters, requestBody }: Documented): Operation {
+function operation(method: string, path: string, { documented, models }: Described): Operation {
+  const { parameters, requestBody } = documented;
   const query = parameters.filter((one) => one.in === 'query');
-  const json = requestBody?.content['application/json'];
+  const schema = requestBody?.content['application/json']?.schema;
   return {
     method,
     path,
     params: parameters.flatMap((one) => (one.in === 'path' ? one.name : [])),
     places: placesIn(path),
     query: Object.fromEntries(query.map(({ name, schema, required }) => [name, { ...schema, needed: required }])),
-    body: requestBody === undefined ? undefined : (json?.schema ?? 'data'),
+    body: schema && (schema.format === 'binary' ? 'data' : inlined(schema, models)),
   };
 }
 
