@@ -44,11 +44,8 @@ export {
   defineConnector,
   type ExtractContext,
   type Extraction,
-  type LogIn,
-  logInBy,
   type Range,
   type RowsAgain,
-  type SourceAccount,
   type SourceContext,
 } from './connector.ts';
 export { BoundaryRows } from './cursor/boundary-rows.ts';
@@ -80,6 +77,7 @@ export { type HttpRequest, lowerCased, ownHeaders, withUrl } from './http/reques
 export { withRetries } from './http/retry.ts';
 export { readSoapFault, soapServerCode } from './http/soap-fault.ts';
 export type { JobReference, JobRows, JobRowsOptions, RowsOf } from './job-rows.ts';
+export { type LogIn, logInBy, type SourceAccount } from './log-in.ts';
 export {
   type AssertionAlgorithm,
   assertionAlgorithms,

@@ -4,7 +4,8 @@ import { guardSource } from '../../src/daemon/login-holds/source-session.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
-import { defineConnector, logInBy } from '../../src/sdk/connector.ts';
+import { defineConnector } from '../../src/sdk/connector.ts';
+import { logInBy } from '../../src/sdk/log-in.ts';
 import { type OptionSet, option } from '../../src/sdk/option.ts';
 
 const options = { user: option.text({ about: 'User.' }), password: option.text({ about: 'Password.', secret: true }) };

@@ -6,23 +6,18 @@ import type { TargetAddress } from '../../delivery/address.ts';
 import type { ResultCandidate } from '../../delivery/verdict.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { quietLog } from '../../lib/log.ts';
-import { type Problem, renderProblem, toProblem } from '../../lib/problem.ts';
+import { toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
-import { type RunWarning, RunWarnings } from '../../lib/run-warnings.ts';
+import { RunWarnings } from '../../lib/run-warnings.ts';
 import type { LoginRegistry } from '../../oauth/login-registry.ts';
-import type { Preview } from '../../pipeline/preview-pipeline.ts';
 import type { LoginGuard } from '../../pipeline/source.ts';
 import type { Batch } from '../../sdk/batch.ts';
 import { openExistingStore } from '../../state/open-existing-store.ts';
 import { type InstanceKey, instanceKeyOf } from '../../state/outbox/instance-key.ts';
 import type { Store } from '../../state/store.ts';
 import { exit, isBrokenInstallation } from '../exit.ts';
-import { bytesText, countOf, countText } from '../output/format.ts';
-import { jsonOutput, problemJson } from '../output/json-output.ts';
-import { renderRows } from '../output/table.ts';
-import { warningText } from '../output/warning-text.ts';
-import type { Compared } from '../payloads/compare-payloads.ts';
-import { comparedText } from '../payloads/difference-text.ts';
+import { jsonOutput } from '../output/json-output.ts';
+import { type ShownPreview, shownJson, shownText } from './shown-preview.ts';
 
 const rowsShown = 10;
 
@@ -39,17 +34,6 @@ interface PreviewOptions {
   readonly signal: AbortSignal;
 }
 
-interface Shown {
-  readonly job: string;
-  readonly target: string;
-  readonly preview?: Preview;
-  readonly problem?: Problem;
-  readonly warnings?: readonly RunWarning[];
-  readonly compared?: Compared;
-  /** What a real run would do with the result, in words. */
-  readonly would: string;
-}
-
 /**
  * Dry run: extracts and encodes each job's data, and shows the first rows and what a real run would send. Returns the
  * exit code.
@@ -58,25 +42,25 @@ export async function showPreviews(given: PreviewOptions): Promise<number> {
   const { config, refused, json, diff, file, signal } = given;
   const jobs = file === undefined ? given.jobs : [await exported(given.jobs, file)];
   const { store, logins } = await openForPreview(config, jobs);
-  const all: Shown[] = [];
+  const all: ShownPreview[] = [];
   try {
     for (const job of jobs) {
       const previewing = { config, store, logins, signal };
       const preview = diff ? previewWithDifference : file === undefined ? previewJob : exportTo(file);
       const shown = await preview(job, previewing);
       all.push(shown);
-      if (!json) process.stdout.write(`${redact(textOf(shown))}\n`);
+      if (!json) process.stdout.write(`${redact(shownText(shown))}\n`);
     }
   } finally {
     await logins?.close();
     await store?.close();
   }
   const code = refused.length > 0 ? exit.usage : exitCodeOf(all);
-  if (json) process.stdout.write(`${redact(jsonOutput({ exit_code: code, jobs: all.map(plain), refused }))}\n`);
+  if (json) process.stdout.write(`${redact(jsonOutput({ exit_code: code, jobs: all.map(shownJson), refused }))}\n`);
   return code;
 }
 
-function exitCodeOf(all: readonly Shown[]): number {
+function exitCodeOf(all: readonly ShownPreview[]): number {
   const problems = all.flatMap(({ problem }) => problem ?? []);
   if (isBrokenInstallation(problems)) return exit.bug;
   return problems.length > 0 ? exit.failed : exit.ok;
@@ -118,7 +102,7 @@ async function exported(jobs: readonly Job[], file: string): Promise<Job> {
 
 const exportTo =
   (file: string) =>
-  async (job: Job, previewing: Previewing): Promise<Shown> => {
+  async (job: Job, previewing: Previewing): Promise<ShownPreview> => {
     const { replaceFile } = await import('./export-job.ts');
     return replaceFile(file, async (payloadPath) => {
       const shown = await previewJob(job, { ...previewing, payloadPath, isForFile: true });
@@ -127,7 +111,7 @@ const exportTo =
     });
   };
 
-async function previewWithDifference(job: Job, previewing: Previewing): Promise<Shown> {
+async function previewWithDifference(job: Job, previewing: Previewing): Promise<ShownPreview> {
   const [{ makeTempFolder }, { comparePayloads }, { payloadFileOf }] = await Promise.all([
     import('../../lib/temp-folder.ts'),
     import('../payloads/compare-payloads.ts'),
@@ -150,7 +134,7 @@ async function previewWithDifference(job: Job, previewing: Previewing): Promise<
   }
 }
 
-async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
+async function previewJob(job: Job, previewing: Previewing): Promise<ShownPreview> {
   const { config, store, logins, signal, payloadPath, isForFile } = previewing;
   const { extract } = job;
   const target = targetText(job);
@@ -211,7 +195,7 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
   return guardSource(new LoginBreaker({ store, clock: store.clock, emit: () => undefined, ...config }), source);
 }
 
-const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
+const warned = ({ list }: RunWarnings): Pick<ShownPreview, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
 /**
  * The state and the target's address. `store` is undefined if there's no state; `address` is undefined if a declared
@@ -238,7 +222,7 @@ async function checkpointOf(
 async function whatItWouldDo(
   candidate: ResultCandidate,
   { store, address }: Target,
-): Promise<Pick<Shown, 'would' | 'problem'>> {
+): Promise<Pick<ShownPreview, 'would' | 'problem'>> {
   const { foretoldProblem, verdictOf } = await import('../../delivery/verdict.ts');
   const { job } = candidate;
   const isKnown = store !== undefined && address !== undefined;
@@ -265,40 +249,4 @@ function targetText({ target, destination }: Job): string {
   if (target.kind === 'instance') return `instance ${target.instance} at ${destination.name}`;
   if (target.kind === 'datasource') return `data source "${target.declaration.name}" at ${destination.name}`;
   return `refresh of ${target.datasources.join(', ')} at ${destination.name}`;
-}
-
-function textOf({ job, target, preview, problem, warnings = [], would, compared }: Shown): string {
-  const lines = [`${job} → ${target}`];
-  if (preview !== undefined) {
-    if (preview.columns.length > 0) lines.push(renderRows(preview.columns, preview.firstRows));
-    const rest = preview.rows - preview.firstRows.length;
-    if (rest > 0) lines.push(`… and ${countText(rest)} more`);
-    lines.push(`${countOf(preview.rows, 'row')}, ${bytesText(preview.bytes)} of ${preview.format}; ${would}`);
-  } else lines.push(would);
-  if (compared !== undefined)
-    lines.push('', 'Compared with the last payload of the instance:', comparedText(compared), '');
-  for (const warning of warnings) lines.push(warningText(warning));
-  if (problem !== undefined) lines.push(renderProblem(problem));
-  return `${lines.join('\n')}\n`;
-}
-
-function plain({ job, target, preview, problem, warnings, would, compared }: Shown): object {
-  return {
-    job,
-    target,
-    would,
-    warnings,
-    ...(preview === undefined
-      ? {}
-      : {
-          rows: preview.rows,
-          bytes: preview.bytes,
-          format: preview.format,
-          sha256: preview.sha256,
-          columns: preview.columns,
-          first_rows: preview.firstRows,
-        }),
-    ...(compared === undefined ? {} : { difference: null, ...compared }),
-    problem: problem === undefined ? undefined : problemJson(problem),
-  };
 }

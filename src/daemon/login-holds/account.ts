@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Login, Source } from '../../config/config.ts';
 import { redact } from '../../lib/redact.ts';
 import type { EncryptionKey } from '../../oauth/keys.ts';
-import type { SourceAccount } from '../../sdk/connector.ts';
+import type { SourceAccount } from '../../sdk/log-in.ts';
 import type { LoginAccount } from '../../state/login-holds.ts';
 
 /** The account that a source logs in to, and the secret that it uses. */

@@ -1,9 +1,10 @@
 import type { Problem } from '../../lib/problem.ts';
-import { type ConnectorLog, type LogIn, logInBy } from '../connector.ts';
+import type { ConnectorLog } from '../connector.ts';
 import type { HttpClient } from '../http/client.ts';
 import type { PageSpool } from '../http/page-spool.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { withRetries } from '../http/retry.ts';
+import { type LogIn, logInBy } from '../log-in.ts';
 import type { TokenSource } from '../oauth.ts';
 import { checkPreviewMethod, type PreviewLimits } from '../preview.ts';
 import type { ServiceAnswer } from './answer.ts';

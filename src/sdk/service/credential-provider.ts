@@ -1,6 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import { registerSecret } from '../../lib/redact.ts';
-import { type LogInAttemptOptions, logInBy } from '../connector.ts';
+import { type LogInAttemptOptions, logInBy } from '../log-in.ts';
 import type { Token, TokenSource } from '../oauth.ts';
 import type { PreviewLimits } from '../preview.ts';
 import { pick, type ServiceAnswer } from './answer.ts';
