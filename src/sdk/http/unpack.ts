@@ -1,13 +1,14 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { httpProblem } from './problems.ts';
+import { ZstdFrames } from './zstd-frames.ts';
 
 const unpackers: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+  zstd: () => new ZstdFrames(),
 };
 
 /** Decodes a body's Content-Encoding (RFC 9110, 8.4), because undici returns the raw bytes. */
