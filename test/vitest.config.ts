@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from './base.config.ts';
 
@@ -28,10 +30,12 @@ const states = [
   'test/oauth/{refresh-tokens,token-manager}.test.ts',
   'test/models/outbox.test.ts',
 ];
-// `npm run test:servers`, `test:package`, `test:packages` and `test:systemd` run these.
+// Folders with a config of their own have an npm script of their own, such as `test:servers`.
 const others = [
   ...configDefaults.exclude,
-  ...['test/real/**', 'test/package/installed/**', 'test/packages/**', 'test/systemd/**'],
+  ...globSync('test/*/**/vitest.config.ts', { cwd: resolve(import.meta.dirname, '..') }).map(
+    (config) => `${dirname(config)}/**`,
+  ),
 ];
 
 /** `npm test`. */

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import config from '../vitest.config.ts';
 
 const textOf = (file: string): string => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
 
@@ -19,4 +20,13 @@ it('`npm ci` verifies every package by its hash, Node included, and no package o
   expect(listed.filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev)).toEqual([]);
   const { optionalDependencies } = JSON.parse(textOf('package.json')) as { optionalDependencies: object };
   for (const name of Object.keys(optionalDependencies)) expect(packages).toHaveProperty([`node_modules/${name}`]);
+});
+
+it('`npm test` runs no test of a folder that has a config of its own', () => {
+  const configs = globSync('test/*/**/vitest.config.ts', { cwd: resolve(import.meta.dirname, '../..') });
+  const folders = configs.map((file) => `${dirname(file)}/**`);
+  expect(folders).toContain('test/clients/**');
+  const excluded = config.test?.projects?.map((project) => (project as { test: { exclude: string[] } }).test.exclude);
+  for (const one of excluded ?? []) expect(one).toEqual(expect.arrayContaining(folders));
+  expect(excluded).toHaveLength(4);
 });
