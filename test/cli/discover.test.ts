@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { splitAtPassword } from '../../src/cli/discover/source-at.ts';
+import { splitAtPasswords } from '../../src/cli/discover/source-at.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { sendJson, TestServer } from '../connectors/http-server.ts';
 import { makeFolder, start } from '../journey/process.ts';
@@ -76,12 +76,14 @@ describe('sluice discover', () => {
   });
 
   it.each([
-    ['postgres://u:p@ss@a:1,b/d?host=/s', { before: 'postgres://u', password: 'p@ss', after: '@a:1,b/d?host=/s' }],
-    ['postgres://u:p%40@/d', { before: 'postgres://u', password: 'p%40', after: '@/d' }],
-    ['postgres://u@h/a:b@c', { before: 'postgres://u@h/a:b@c', after: '' }],
-    ['mysql://u:@h', { before: 'mysql://u:@h', after: '' }],
-  ])('finds the password in %s', (url, parts) => {
-    expect(splitAtPassword(url)).toEqual(parts);
+    ['postgres://u:p@ss@a:1,b/d?host=/s', { texts: ['postgres://u:', '@a:1,b/d?host=/s'], passwords: ['p@ss'] }],
+    ['postgres://u:p%40@/d', { texts: ['postgres://u:', '@/d'], passwords: ['p%40'] }],
+    ['postgres://u@h/a:b@c', { texts: ['postgres://u@h/a:b@c'], passwords: [] }],
+    ['mysql://u:@h', { texts: ['mysql://u:@h'], passwords: [] }],
+    ['postgres://h/d?user=u&password=p&a=b', { texts: ['postgres://h/d?user=u&password=', '&a=b'], passwords: ['p'] }],
+    ['mysql://u:p@h?Password=q', { texts: ['mysql://u:', '@h?Password=', ''], passwords: ['p', 'q'] }],
+  ])('finds the passwords in %s', (url, parts) => {
+    expect(splitAtPasswords(url)).toEqual(parts);
   });
 
   it('reports a missing API path, an unreachable server and an invalid URL without showing the password', async () => {

@@ -191,22 +191,25 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'sluice init with the
   });
 
   it.each([
-    ['PostgreSQL', 'postgres'],
-    ['MariaDB', 'mysql'],
+    ['PostgreSQL', 'postgres', 'its login'],
+    ['PostgreSQL', 'postgres', 'a parameter'],
+    ['MariaDB', 'mysql', 'its login'],
   ] as const)(
-    'keeps the password out of the config, and connects with a variable instead: %s',
-    async (kind, scheme) => {
+    'keeps the password out of the config, and connects with a variable instead: %s, %s://, password in %s',
+    async (kind, scheme, part) => {
       const cwd = await makeFolder();
       const { host, port } = server(kind);
       const database = kind === 'MariaDB' ? 'test' : 'postgres';
       const escaped = encodeURIComponent(password);
-      const url = `${scheme}://alice:${escaped}@${host}:${port}/${database}`;
+      const place = `${host}:${port}/${database}`;
+      const [before, after] = part === 'its login' ? ['alice:', `@${place}`] : [`${place}?user=alice&password=`, ''];
+      const url = `${scheme}://${before}${escaped}${after}`;
       const written = await init(cwd, '--url', url, '--yes');
       expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('1 job, no errors') });
       const variable = `${database.toUpperCase()}_PASSWORD`;
       expect(written.stdout).toContain(`export ${variable}=`);
       const text = await configIn(cwd);
-      expect(text).toContain(`alice:\${env:${variable}}@`);
+      expect(text).toContain(`${before}\${env:${variable}}${after}`);
       for (const secret of [password, escaped]) {
         expect(text).not.toContain(secret);
         expect(written.stdout + written.stderr).not.toContain(secret);

@@ -4,7 +4,7 @@ import { Problem } from '../../lib/problem.ts';
 import { registerEncodedSecret } from '../../lib/redact.ts';
 import { withDefaults } from '../../sdk/option.ts';
 import { connectorNamed } from '../connectors/catalog-of.ts';
-import { type SourceAddress, sourceAt, splitAtPassword } from './source-at.ts';
+import { type SourceAddress, sourceAt, splitAtPasswords } from './source-at.ts';
 
 /** A source that isn't in a config and that is ready for use. */
 export interface OpenAddressResult extends SourceAddress {
@@ -14,8 +14,7 @@ export interface OpenAddressResult extends SourceAddress {
 /** Opens the source at a path or URL. Throws `CLI_ADDRESS` if the URL is invalid. */
 export async function openAddress(text: string): Promise<OpenAddressResult> {
   const address = sourceAt(text);
-  const { password } = splitAtPassword(address.options.url ?? '');
-  if (password) registerEncodedSecret(password);
+  for (const password of splitAtPasswords(address.options.url ?? '').passwords) registerEncodedSecret(password);
   const connector = await connectorNamed(address.connector, await openCatalog());
   const options = withDefaults(connector.source, address.options);
   const [fault] = connector.validate?.({ source: options }) ?? [];

@@ -42,10 +42,16 @@ export function sourceAt(text: string): SourceAddress {
   return { connector: 'file', options: { folder: '.' }, pattern: text };
 }
 
-/** A URL's password as written, and the text around it. `URL` can't split a database's URL with several hosts. */
-export function splitAtPassword(url: string): { before: string; password?: string; after: string } {
-  const [, before = '', password, after = ''] = /^([a-z][\w.+-]*:\/\/[^/?#:@]*):([^/?#]*)(@.*)$/is.exec(url) ?? [];
-  return password === undefined || password === '' ? { before: url, after: '' } : { before, password, after };
+/** A password in the login of a URL or in a parameter, as written. */
+const passwordInUrl = /((?<=^[a-z][\w.+-]*:\/\/[^/?#:@]*:)[^/?#]+(?=@)|(?<=[?&]pass[-_]?word=)[^&#]+)/i;
+
+/**
+ * A URL's passwords as written, and the texts around them, of which there's one more. `URL` can't split a database's
+ * URL with several hosts.
+ */
+export function splitAtPasswords(url: string): { texts: readonly string[]; passwords: readonly string[] } {
+  const parts = url.split(passwordInUrl);
+  return { texts: parts.filter((_, i) => i % 2 === 0), passwords: parts.filter((_, i) => i % 2 === 1) };
 }
 
 /** The API at a URL. A key in the URL becomes a login, so that it isn't written to the config or the output. */

@@ -2,7 +2,7 @@ import { basename, extname, isAbsolute, relative, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { OpenAddressResult } from '../discover/open-address.ts';
-import { type KeyInQuery, splitAtPassword } from '../discover/source-at.ts';
+import { type KeyInQuery, splitAtPasswords } from '../discover/source-at.ts';
 
 /** A dataset that the user chose. */
 export interface ChosenDataset {
@@ -107,12 +107,12 @@ function sourceOptions(
   return { options: { ...(driver === undefined ? {} : { driver }), [option]: literal(place) }, secrets: {} };
 }
 
-/** Replaces the password with a variable. The variable's value keeps the URL's percent-encoding. */
+/** Replaces passwords with variables. The variables' values keep the URL's percent-encoding. */
 function urlOptions(text: string, variable: string): Pick<FirstConfig, 'secrets'> & { options: object } {
-  const { before, password, after } = splitAtPassword(text);
-  if (password === undefined) return { options: { url: literal(text) }, secrets: {} };
-  const written = `${literal(before)}:\${env:${variable}}${literal(after)}`;
-  return { options: { url: written }, secrets: { [variable]: password } };
+  const { texts, passwords } = splitAtPasswords(text);
+  const variables = passwords.map((_, i) => (i === 0 ? variable : `${variable}_${i + 1}`));
+  const url = texts.map((part, i) => literal(part) + (i < variables.length ? `\${env:${variables[i]}}` : '')).join('');
+  return { options: { url }, secrets: Object.fromEntries(passwords.map((password, i) => [variables[i], password])) };
 }
 
 /** Adds a login with a key, and replaces the key with a variable. */
