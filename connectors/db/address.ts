@@ -1,7 +1,21 @@
+import { isIPv6 } from 'node:net';
 import { expandHome, registerSecret, type SourceAccount } from '#sdk';
 import { type ParameterFault, type ParameterValues, readParameters } from './connection-parameters.ts';
-import { type ConnectionUrl, driverIn, type HostPort, hostsIn, parseConnectionUrl } from './connection-url.ts';
-import type { DbTlsOptions, DriverName, SourceValues, TargetSession } from './options.ts';
+import {
+  type ConnectionUrl,
+  driverIn,
+  type HostPort,
+  hostsIn,
+  parseConnectionUrl,
+  unescapedPassword,
+} from './connection-url.ts';
+import {
+  type DbTlsOptions,
+  type DriverName,
+  defaultConnectSeconds,
+  type SourceValues,
+  type TargetSession,
+} from './options.ts';
 import { serviceFileOf } from './service-file.ts';
 
 /** One server of a source. */
@@ -17,6 +31,8 @@ export interface ServerAddress {
   readonly driver: DriverName;
   /** The servers in the order in which they are tried; there's at least one. */
   readonly servers: readonly [Server, ...Server[]];
+  /** How many ports are set. The servers can share one; otherwise, each server needs its own. */
+  readonly portCount: number;
   readonly target: TargetSession;
   readonly database: string | undefined;
   readonly user: string | undefined;
@@ -53,11 +69,24 @@ export function valuesOfUrl({ url: text }: Pick<SourceValues, 'url'>): {
   const url = text === undefined ? undefined : parseConnectionUrl(text);
   if (url === undefined || typeof url === 'string') return { values: {}, faults: [] };
   const { values, faults } = readParameters(url.driver, url.parameters);
-  return { values: { ...partsOf(url), ...values }, faults };
+  const hasPasswordPart = faults.some(({ parameter }) => parameter.includes('@'));
+  return {
+    values: { ...partsOf(url), ...values },
+    faults: hasPasswordPart ? [{ parameter: '', message: unescapedPassword, isTlsMode: false }] : faults,
+  };
 }
 
 function partsOf({ user, password, database, hosts }: ConnectionUrl): ParameterValues {
-  return { ...defined({ user, password, database }), ...(hosts.length === 0 ? {} : { hosts }) };
+  return { ...defined({ user, password, database }), ...placesOf(hosts) };
+}
+
+/** As in libpq, the hosts and the ports of a URL are two lists, and a parameter can replace either. */
+function placesOf(hosts: readonly HostPort[], port?: number): ParameterValues {
+  const ports = hosts.map((one) => one.port ?? port);
+  return {
+    ...(hosts.every(({ host }) => host === '') ? {} : { hosts: hosts.map(({ host }) => host) }),
+    ...(ports.every((one) => one === undefined) ? {} : { ports }),
+  };
 }
 
 /**
@@ -68,12 +97,13 @@ function partsOf({ user, password, database, hosts }: ConnectionUrl): ParameterV
 export function addressOf(source: SourceValues, service: ParameterValues = {}): ServerAddress {
   const driver = driverOf(source) ?? 'postgres';
   const url = valuesOfUrl(source).values;
-  const { user, password, database, target_session_attrs: target } = source;
+  const { target_session_attrs: target, connect_timeout_seconds: connectSeconds } = source;
+  const { user, password, database } = source;
   const given: ParameterValues = {
     ...service,
     ...url,
     ...placeIn(source),
-    ...defined({ user, password, database, target }),
+    ...defined({ user: user || undefined, password, database: database || undefined, target, connectSeconds }),
   };
   // The whole URL is already registered as a secret. The password is registered too, because drivers may print only the
   // password.
@@ -81,12 +111,13 @@ export function addressOf(source: SourceValues, service: ParameterValues = {}): 
   return {
     driver,
     servers: serversOf(given, defaultPort[driver]),
+    portCount: given.ports?.length ?? 0,
     target: given.target ?? 'any',
     database: given.database,
     user: given.user,
     tls: { ...service.tls, ...url.tls, ...defined(source.tls) },
     hasChannelBinding: given.hasChannelBinding === true,
-    connectSeconds: given.connectSeconds ?? source.connect_timeout_seconds,
+    connectSeconds: given.connectSeconds ?? defaultConnectSeconds,
     applicationName: given.applicationName ?? 'sluice',
     startupOptions: given.startupOptions,
   };
@@ -94,13 +125,14 @@ export function addressOf(source: SourceValues, service: ParameterValues = {}): 
 
 function placeIn({ host, port }: SourceValues): ParameterValues {
   const hosts = host?.startsWith('/') ? [{ host }] : hostsIn(host ?? '');
-  return { ...(hosts?.length ? { hosts } : {}), ...(port === undefined ? {} : { ports: [port] }) };
+  return hosts?.length ? placesOf(hosts, port) : defined({ ports: port === undefined ? undefined : [port] });
 }
 
 function serversOf({ hosts = [], ports = [], password }: ParameterValues, defaultPort: number) {
-  const [first = { host: 'localhost' }, ...others] = hosts;
-  const server = ({ host, port }: HostPort, i: number): Server => {
-    return { host, port: port ?? ports[i] ?? ports[0] ?? defaultPort, password };
+  const [first = '', ...others] = hosts;
+  const server = (host: string, i: number): Server => {
+    const port = (ports.length === 1 ? ports[0] : ports[i]) ?? defaultPort;
+    return { host: host === '' ? 'localhost' : host, port, password };
   };
   return [server(first, 0), ...others.map((one, i) => server(one, i + 1))] as const;
 }
@@ -130,5 +162,5 @@ export function accountOf(source: SourceValues): SourceAccount | undefined {
 
 /** A server's name in messages. */
 export function placeOf({ host, port }: Pick<Server, 'host' | 'port'>): string {
-  return `${host}:${port}`;
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

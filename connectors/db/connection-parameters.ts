@@ -1,11 +1,12 @@
-import { type HostPort, isPort } from './connection-url.ts';
+import { isPort } from './connection-url.ts';
 import { type DbTlsOptions, type DriverName, type TargetSession, targetSessions } from './options.ts';
 
 /** What the parameters of a URL or the entries of a connection service set. */
 export interface ParameterValues {
-  readonly hosts?: readonly HostPort[];
-  /** One port for all hosts, or one for each. */
-  readonly ports?: readonly number[];
+  /** An empty host is the default one. */
+  readonly hosts?: readonly string[];
+  /** One port for all hosts, or one for each. An undefined port is the default one. */
+  readonly ports?: readonly (number | undefined)[];
   readonly database?: string;
   readonly user?: string;
   readonly password?: string;
@@ -21,6 +22,8 @@ export interface ParameterValues {
 
 /** A parameter that can't be used. */
 export interface ParameterFault {
+  /** The parameter's name and value, which may contain a secret. */
+  readonly parameter: string;
   /** Phrased so that it can follow the name of the option that contains the parameter. */
   readonly message: string;
   /** Whether the parameter sets the TLS mode, which the tls option can replace. */
@@ -36,7 +39,8 @@ interface Refused {
 
 /** One of these words. Their values are what they set. */
 function oneOf(words: Readonly<Record<string, ParameterValues>>): Take {
-  return (value) => words[value.toLowerCase().replaceAll('_', '-')] ?? { allowed: Object.keys(words).join(', ') };
+  const values = new Map(Object.entries(words));
+  return (value) => values.get(value.toLowerCase().replaceAll('_', '-')) ?? { allowed: [...values.keys()].join(', ') };
 }
 
 const file = (option: 'ca_file' | 'cert_file' | 'key_file'): Take => {
@@ -50,21 +54,25 @@ const rootCertificate: Take = (path) => (path === 'system' ? tlsMode('verify') :
 
 /** As libpq does: zero and negative numbers mean no timeout, which isn't supported. */
 const connectTimeout: Take = (value) =>
-  /^\d+$/.test(value) && Number(value) > 0 ? { connectSeconds: Number(value) } : { allowed: 'a number of seconds' };
+  /^\d+$/.test(value) && Number(value) > 0 ? { connectSeconds: Number(value) } : { allowed: 'numbers greater than 0' };
 
 /** The path of a socket may contain colons, as Google Cloud SQL's do. */
-function hosts(text: string): ParameterValues {
-  return { hosts: text.split(',').map((host) => ({ host })) };
+const hosts: Take = (text) => ({ hosts: text.split(',') });
+
+/** A parameter that sets nothing if it's empty, so that no driver replaces it with an environment variable. */
+function ifAny(read: Take): Take {
+  return (value) => (value === '' ? nothing : read(value));
 }
 
 const common: Readonly<Record<string, Take>> = {
-  host: hosts,
-  port: (text) => {
+  host: ifAny(hosts),
+  port: ifAny((text) => {
     const ports = text.split(',');
-    return ports.every(isPort) ? { ports: ports.map(Number) } : { allowed: 'numbers from 1 to 65535' };
-  },
-  user: (user) => ({ user }),
-  password: (password) => ({ password }),
+    if (!ports.every((port) => port === '' || isPort(port))) return { allowed: 'numbers from 1 to 65535' };
+    return { ports: ports.map((port) => (port === '' ? undefined : Number(port))) };
+  }),
+  user: ifAny((user) => ({ user })),
+  password: ifAny((password) => ({ password })),
   // Parameters of other programs' connection pools.
   pgbouncer: () => nothing,
   connection_limit: () => nothing,
@@ -74,7 +82,7 @@ const common: Readonly<Record<string, Take>> = {
 /** https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS */
 const postgres: Readonly<Record<string, Take>> = {
   ...common,
-  dbname: (database) => ({ database }),
+  dbname: ifAny((database) => ({ database })),
   sslmode: oneOf({
     disable: tlsMode('off'),
     require: tlsMode('require'),
@@ -87,8 +95,8 @@ const postgres: Readonly<Record<string, Take>> = {
   sslkey: file('key_file'),
   gssencmode: oneOf({ disable: nothing, prefer: nothing }),
   channel_binding: oneOf({ disable: nothing, prefer: nothing, require: { hasChannelBinding: true } }),
-  options: (startupOptions) => ({ startupOptions }),
-  application_name: (applicationName) => ({ applicationName }),
+  options: ifAny((startupOptions) => ({ startupOptions })),
+  application_name: ifAny((applicationName) => ({ applicationName })),
   fallback_application_name: () => nothing,
   connect_timeout: connectTimeout,
   client_encoding: oneOf({ utf8: nothing, 'utf-8': nothing, auto: nothing }),
@@ -98,8 +106,8 @@ const postgres: Readonly<Record<string, Take>> = {
 /** https://dev.mysql.com/doc/refman/8.4/en/connecting-using-uri-or-key-value-pairs.html, and what hosters write. */
 const mysql: Readonly<Record<string, Take>> = {
   ...common,
-  socket: hosts,
-  unix_socket: hosts,
+  socket: ifAny(hosts),
+  unix_socket: ifAny(hosts),
   'ssl-mode': oneOf({
     disabled: tlsMode('off'),
     required: tlsMode('require'),
@@ -128,9 +136,15 @@ const normalized = (name: string) => name.toLowerCase().replaceAll(/[-_]/g, '');
 /** Modes with which a connection may be unencrypted although it could be encrypted. */
 const opportunistic = /^(allow|prefer(red)?)$/i;
 
+/** Modes in which other clients accept any certificate. */
+const unverified = /^(no-verify|accept_invalid_certs|\{"rejectUnauthorized":\s*false\})$/i;
+
+/** The TLS modes; each is stricter than those before it. */
+const strictness: readonly DbTlsOptions['mode'][] = ['off', 'require', 'verify-ca', 'verify'];
+
 /**
  * Reads parameters by the names that the servers' own clients use. Unknown parameters are faults, because they may
- * change what is read.
+ * change what is read. Of several TLS modes, the strictest counts; `off` contradicts all others.
  */
 export function readParameters(
   driver: DriverName,
@@ -140,27 +154,42 @@ export function readParameters(
   const faults: ParameterFault[] = [];
   for (const [name, value] of parameters) {
     const taken = take(driver, name, value);
-    if ('message' in taken) faults.push(taken);
-    else values = { ...values, ...taken, tls: { ...values.tls, ...taken.tls } };
+    if ('message' in taken) {
+      faults.push(taken);
+      continue;
+    }
+    const modes = [values.tls?.mode, taken.tls?.mode].filter((mode) => mode !== undefined);
+    if (new Set(modes.map((mode) => mode === 'off')).size > 1) {
+      const message = `has ${name}, which contradicts another parameter for TLS; remove one of the two`;
+      faults.push({ parameter: name, message, isTlsMode: true });
+    }
+    const [mode] = modes.toSorted((a, b) => strictness.indexOf(b) - strictness.indexOf(a));
+    values = { ...values, ...taken, tls: { ...values.tls, ...taken.tls, ...(mode === undefined ? {} : { mode }) } };
   }
   return { values, faults };
 }
 
 function take(driver: DriverName, name: string, value: string): ParameterValues | ParameterFault {
+  const parameter = `${name}=${value}`;
   const key = normalized(name);
   const [, read] = Object.entries(known[driver]).find(([one]) => normalized(one) === key) ?? [];
-  if (read === undefined) return { message: unknownMessage(driver, name), isTlsMode: false };
+  if (read === undefined) return { parameter, message: unknownMessage(driver, name), isTlsMode: false };
   const isTlsMode = tlsModes.includes(key);
-  if (isTlsMode && opportunistic.test(value)) return { message: opportunisticMessage(`${name}=${value}`), isTlsMode };
+  if (isTlsMode && opportunistic.test(value)) return { parameter, message: opportunisticMessage(parameter), isTlsMode };
+  if (isTlsMode && unverified.test(value)) return { parameter, message: unverifiedMessage(parameter), isTlsMode };
   const taken = read(value);
   if (!('allowed' in taken)) return taken;
-  return { message: `has ${name}=${value}, which is not valid; allowed: ${taken.allowed}`, isTlsMode };
+  return { parameter, message: `has ${parameter}, which is not valid; allowed: ${taken.allowed}`, isTlsMode };
 }
 
 const tlsModes = ['ssl', 'sslmode', 'sslaccept'];
 
+function unverifiedMessage(seen: string): string {
+  return `has ${seen}, with which any certificate is accepted; use require or verify-full with the provider's certificate instead, or set tls: { mode: require, verify: false }, which takes precedence`;
+}
+
 function opportunisticMessage(seen: string): string {
-  return `has ${seen}, with which the connection is unencrypted if the server does not offer TLS; use require instead, or set tls.mode, which takes precedence over the URL`;
+  return `has ${seen}, with which the connection is unencrypted if the server does not offer TLS; use require instead, or set tls.mode, which takes precedence`;
 }
 
 function unknownMessage(driver: DriverName, name: string): string {

@@ -6,6 +6,7 @@ export interface ConnectionUrl {
   readonly driver: DriverName;
   readonly user: string | undefined;
   readonly password: string | undefined;
+  /** Their hosts are empty if only the port is written. */
   readonly hosts: readonly HostPort[];
   readonly database: string | undefined;
   /** The query parameters, in order. */
@@ -18,13 +19,20 @@ export interface HostPort {
   readonly port?: number;
 }
 
-const schemes: Readonly<Record<string, DriverName>> = {
-  postgres: 'postgres',
-  postgresql: 'postgres',
-  mysql: 'mysql',
-  mariadb: 'mariadb',
-  sqlserver: 'sqlserver',
-};
+const schemes: ReadonlyMap<string, DriverName> = new Map([
+  ['postgres', 'postgres'],
+  ['postgresql', 'postgres'],
+  ['mysql', 'mysql'],
+  ['mariadb', 'mariadb'],
+  ['sqlserver', 'sqlserver'],
+]);
+
+/**
+ * What is wrong with a URL whose password contains a delimiter. The parts of such a URL contain parts of the password,
+ * so they must not be quoted.
+ */
+export const unescapedPassword =
+  'has an @ after the host; write ?, / and # in the password as %3F, %2F and %23, and @ in other parts as %40';
 
 /**
  * Splits a URL as libpq does, because `URL` rejects several hosts and a user without a host.
@@ -38,11 +46,14 @@ export function parseConnectionUrl(text: string): ConnectionUrl | string {
   const match = whole.exec(text.trim());
   if (match === null) return notAUrl(text);
   const [, scheme = '', login, place = '', path = '', search = ''] = match;
-  const driver = schemes[scheme.toLowerCase()];
+  const driver = schemes.get(scheme.toLowerCase());
   if (driver === undefined) return notAUrl(text);
   try {
     const [user, ...password] = (login ?? '').split(':');
     const hosts = hostsIn(place);
+    const names = search.split('&').map((pair) => pair.split('=')[0]!);
+    if ([path, ...names].some((one) => one.includes('@'))) return unescapedPassword;
+    if (hosts === undefined && search.includes('@')) return unescapedPassword;
     if (hosts === undefined) return 'has an invalid port; a port is a number from 1 to 65535';
     return {
       driver,

@@ -49,7 +49,7 @@ export function tlsRefused({ place, seen, cause }: Seen): Problem {
     family: 'config',
     message: `cannot establish a trusted TLS connection to ${place}`,
     seen,
-    next: 'fix the tls options: set ca_file to the CA certificate and servername to the name in the server certificate; to encrypt without verifying the server, set tls: { mode: require, verify: false }',
+    next: 'fix the tls options: set mode to verify, ca_file to the CA certificate and servername to the name in the server certificate; to encrypt without verifying the server, set tls: { mode: require, verify: false }',
     cause,
   });
 }

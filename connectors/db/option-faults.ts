@@ -69,12 +69,24 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Opt
   return [
     ...(isNowhere ? [{ option: 'driver', message: 'is missing; set driver or url' }] : []),
     ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
-    ...(hostsIn(source.host?.startsWith('/') ? '' : (source.host ?? '')) === undefined
-      ? [{ option: 'host', message: 'has an invalid port; a port is a number from 1 to 65535' }]
-      : []),
+    ...hostFaults(source),
     ...postgresFaults(source, driver),
     ...(driver === undefined ? [] : addressFaults(source, addressOf(source))),
   ];
+}
+
+function hostFaults({ host }: SourceValues): OptionFault[] {
+  if (host === undefined || host === '') return [];
+  if (host.startsWith('/')) {
+    return host.includes(',/')
+      ? [{ option: 'host', message: 'can have only one socket; use several hosts instead' }]
+      : [];
+  }
+  const hosts = hostsIn(host);
+  if (hosts === undefined) {
+    return [{ option: 'host', message: 'has an invalid port; a port is a number from 1 to 65535' }];
+  }
+  return hosts.length === 0 ? [{ option: 'host', message: 'has no host between its commas' }] : [];
 }
 
 /** Options that only PostgreSQL has. */
@@ -110,10 +122,18 @@ export function addressFaults(source: SourceValues, address: ServerAddress, isWh
     ...(isWhole && address.user === undefined ? [userMissing(source)] : []),
     ...tlsFaults(address, isWhole),
     ...sshFaults(source, address),
+    ...portFaults(source, address),
     ...(address.driver === 'sqlserver' && address.servers.length > 1
       ? [{ option: source.url === undefined ? 'host' : 'url', message: 'can have only one host for SQL Server' }]
       : []),
   ];
+}
+
+/** As in libpq. Otherwise, it would be unclear which server has which port. */
+function portFaults({ url }: SourceValues, { servers, portCount }: ServerAddress): OptionFault[] {
+  if (portCount <= 1 || portCount === servers.length) return [];
+  const message = `has ${portCount} ports for ${servers.length} hosts; set one port for all hosts, or one for each`;
+  return [{ option: url === undefined ? 'host' : 'url', message }];
 }
 
 function userMissing({ url }: SourceValues): OptionFault {

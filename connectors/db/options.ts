@@ -10,6 +10,9 @@ export type DriverName = (typeof drivers)[number];
 export const targetSessions = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 export type TargetSession = (typeof targetSessions)[number];
 
+/** Timeout for connecting and logging in, if neither the options nor the URL set one. */
+export const defaultConnectSeconds = 10;
+
 /** How to use TLS with the server. */
 export interface DbTlsOptions extends TlsFiles {
   /** Undefined if neither the option nor the URL sets it; TLS is then off. */
@@ -130,8 +133,8 @@ export const source = {
   }),
   connect_timeout_seconds: option.number({
     minimum: 0.1,
-    default: 10,
-    about: 'Timeout for connecting and logging in.',
+    about: 'Timeout for connecting and logging in to one server. Default: the URL’s value, or 10.',
+    example: 30,
   }),
   statement_timeout_seconds: option.number({
     minimum: 0,

@@ -41,8 +41,9 @@ export function postgresConfig({ address, server, tls, socketFolder }: ConfigPar
 export function postgresClient(config: pg.ClientConfig): pg.Client {
   const client = new pg.Client(config);
   const { connectionParameters: parameters } = client as unknown as { connectionParameters: Record<string, unknown> };
-  parameters.options = config.options;
-  parameters.replication = undefined;
+  const { host, user, database, application_name, options } = config;
+  Object.assign(client, { host, user, database });
+  Object.assign(parameters, { host, user, database, application_name, options, replication: undefined });
   return client;
 }
 

@@ -1,6 +1,6 @@
 import { logInBy, openTunnel, type SshLogin, type Tunnel } from '#sdk';
 import type { ConnectOptions, ReadOptions } from './driver.ts';
-import type { SshOptions } from './options.ts';
+import { defaultConnectSeconds, type SshOptions } from './options.ts';
 import { readAddress } from './read-address.ts';
 
 /**
@@ -66,7 +66,7 @@ function loginOf(ssh: SshOptions, { folder, source }: Pick<ReadOptions, 'folder'
     port,
     known_hosts_file: ssh.known_hosts_file ?? '~/.ssh/known_hosts',
     folder,
-    connectTimeoutSeconds: source.connect_timeout_seconds,
+    connectTimeoutSeconds: source.connect_timeout_seconds ?? defaultConnectSeconds,
     idleTimeoutSeconds: 60,
     place: `ssh://${ssh.host}${port === 22 ? '' : `:${port}`}`,
     codes: 'DB_SSH',

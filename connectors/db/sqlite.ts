@@ -5,6 +5,7 @@ import { sqliteCatalogue } from './catalogue-queries.ts';
 import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
+import { defaultConnectSeconds } from './options.ts';
 import { openSqlite, type SqliteColumn, SqliteFile, type SqliteOrder, type SqliteReader } from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
 import { SqliteProcess } from './sqlite-process.ts';
@@ -43,7 +44,10 @@ export const sqlite: Driver = {
 
 function placeOf({ source, folder, signal }: ConnectOptions): Pick<SqliteOrder, 'path' | 'timeoutMs'> {
   signal.throwIfAborted();
-  return { path: resolve(folder, source.file ?? ''), timeoutMs: Math.ceil(source.connect_timeout_seconds * 1000) };
+  return {
+    path: resolve(folder, source.file ?? ''),
+    timeoutMs: Math.ceil((source.connect_timeout_seconds ?? defaultConnectSeconds) * 1000),
+  };
 }
 
 async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {

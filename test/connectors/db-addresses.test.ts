@@ -69,9 +69,9 @@ describe('the URL of a hoster', () => {
     ],
     [
       'a cluster, with several hosts',
-      'postgres://u@[::1]:1,b,c:3/d?target_session_attrs=read-write&connect_timeout=3&application_name=x&port=9',
+      'postgres://u@[::1]:1,b,c:3/d?target_session_attrs=read-write&connect_timeout=3&application_name=x',
       {
-        ...{ servers: '::1:1 b:9 c:3', user: 'u', database: 'd', target: 'read-write' },
+        ...{ servers: '[::1]:1 b:5432 c:3', user: 'u', database: 'd', target: 'read-write' },
         ...{ connectSeconds: 3, applicationName: 'x' },
       },
     ],
@@ -104,6 +104,30 @@ describe('the URL of a hoster', () => {
   ])('%s is understood', (_title, url, address) => {
     expect(db.validate!({ source: withDefaults(db.source, { url }) })).toEqual([]);
     expect(shown({ url })).toEqual(address);
+  });
+
+  it.each([
+    ['?sslmode=verify-full&sslrootcert=ca&ssl=true', { mode: 'verify', ca_file: 'ca' }],
+    ['?ssl=true&sslmode=verify-full', { mode: 'verify' }],
+    ['?sslrootcert=system&sslmode=require', { mode: 'verify' }],
+  ])('keeps the strictest TLS mode: %s', (parameters, tls) => {
+    expect(shown({ url: `postgres://u@h/d${parameters}` })).toMatchObject({ tls });
+  });
+
+  it.each([
+    ['postgres://u@h:6432/d?port=6543', 'h:6543'],
+    ['postgres://u@[::1]:1,b,c:3/d?port=9', '[::1]:9 b:9 c:9'],
+    ['postgres://u@b,c/d?port=1,2', 'b:1 c:2'],
+    ['postgres://u@:5433/d?host=/tmp', '/tmp:5433'],
+    ['postgres://u:p@:5433/d', 'localhost:5433'],
+    ['postgres://u:p@/d?host=', 'localhost:5432'],
+  ])('takes hosts and ports as libpq does: %s', (url, servers) => {
+    expect(shown({ url })).toMatchObject({ servers });
+  });
+
+  it('is overridden by the connect_timeout_seconds option', () => {
+    const url = 'postgres://u@h/d?connect_timeout=2';
+    expect(shown({ url, connect_timeout_seconds: 60 })).toMatchObject({ connectSeconds: 60 });
   });
 
   it('is overridden by the tls option', () => {
@@ -191,11 +215,18 @@ describeWithServer(
       vi.stubEnv('PGCLIENT_ENCODING', 'LATIN1');
       vi.stubEnv('PGREPLICATION', 'database');
       vi.stubEnv('PGSSLNEGOTIATION', 'direct');
+      vi.stubEnv('PGHOST', '/nowhere');
+      vi.stubEnv('PGUSER', 'nobody');
+      vi.stubEnv('PGDATABASE', 'nowhere');
+      vi.stubEnv('PGAPPNAME', 'other');
+      const { user, password, port } = server();
       try {
         expect(await setting({ url: server().url }, 'work_mem')).not.toBe('77MB');
         expect(await setting(by('options=-c%20work_mem%3D66MB'), 'work_mem')).toBe('66MB');
         expect(await setting(by('application_name=x'), 'application_name')).toBe('x');
         expect((await read({ url: server().url }, "select 'é漢'")).rows).toEqual([['é漢']]);
+        const url = `postgres://${user}:${password}@:${port}/postgres?host=&user=&dbname=&application_name=`;
+        expect(await setting({ url }, 'application_name')).toBe('sluice');
       } finally {
         vi.unstubAllEnvs();
       }
