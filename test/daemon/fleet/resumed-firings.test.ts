@@ -27,7 +27,8 @@ async function openPlanner(more: Partial<Job> = {}) {
   source.says = says;
   const job = jobOf({ name: 'orders', destination, instance: 'i', source, ...more });
   const config = configOf(await makeFolder(), [job]);
-  const runtime = await composeRuntime({ config, clock: new HastyClock() });
+  const machine = new HastyClock();
+  const runtime = await composeRuntime({ config, clock: machine });
   const { store, clock, gateway, logins } = runtime;
   const stop = new AbortController();
   const faults: unknown[] = [];
@@ -59,7 +60,7 @@ async function openPlanner(more: Partial<Job> = {}) {
     loop.start();
     return { end };
   };
-  return { runtime, store, source, job, plan, open, faults };
+  return { machine, runtime, store, source, job, plan, open, faults };
 }
 
 it("a run that couldn't begin without the state is queued again, also if another planner had queued it", async () => {
@@ -178,15 +179,18 @@ it('a run outside of the queue begins again once if a process interrupted it tha
 
 it('a process that no longer plans leaves the retry of a run to the one that does', async () => {
   const retry = { attempts: 5, firstMs: 60_000, longestMs: 60_000, withinMs: 3_600_000 } as Job['retry'];
-  const { store, source, plan, faults } = await openPlanner({ retry });
+  const { machine, store, source, plan, faults } = await openPlanner({ retry });
   const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
   const now = store.clock.now();
-  const times = { fired_at: now, logical_at: null, since: now, next_at: now + 500, until: now + 3_600_000 };
+  // Not before this process has lost the lease, however long it takes to get there.
+  const waitMs = 600_000;
+  const times = { fired_at: now, logical_at: null, since: now, next_at: now + waitMs, until: now + 3_600_000 };
   const row = { job: 'orders', run, ...times, attempt: 1, waits: 1, facts: null };
   await store.retries.plan(run, { code: 'DB_UNREACHABLE', message: 'x' }, row);
   const { end } = await plan();
   await store.leases.seize('daemon');
   const checks = vi.spyOn(store, 'transactionOn');
+  machine.advance(waitMs);
   await until('the attempt to be refused', () => checks.mock.calls.length > 0);
   await end();
   expect(await store.retries.all()).toEqual([row]);
