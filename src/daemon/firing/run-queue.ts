@@ -79,7 +79,7 @@ export class RunQueue {
     if (entry === undefined) return this.#enqueue(firing);
     if (firing.attempt !== undefined) return offerAttempt(entry, firing);
     if (entry.state === 'queued' && entry.firing.attempt !== undefined) return replace(entry, firing);
-    return firing.isCatchUp ? wait(entry, firing) : resolveOverlap(entry, firing);
+    return firing.isCatchUp || isAgain(entry, firing) ? wait(entry, firing) : resolveOverlap(entry, firing);
   }
 
   /** Resolves when no run is queued or in progress. */
@@ -169,6 +169,9 @@ function resolveOverlap(entry: QueueEntry, firing: Firing): OfferResult {
   if (overlap === 'skip') return { state: 'skipped', reason: isStillRunning };
   return wait(entry, firing);
 }
+
+/** The firing waited for the state or the disk, and the run that had to be given up for that is just about to end. */
+const isAgain = (entry: QueueEntry, { at }: Firing): boolean => entry.state === 'running' && entry.firing.at === at;
 
 /** The previous attempt may be just about to end. */
 function offerAttempt(entry: QueueEntry, firing: Firing): OfferResult {
