@@ -1,4 +1,4 @@
-import { afterDeliveryOptions, changedFilesOptions, fileOptions, type OptionValues, option } from '#sdk';
+import { changedFilesOptions, fileOptions, type OptionValues, option } from '#sdk';
 
 export const source = {
   folder: option.text({
@@ -14,7 +14,6 @@ export const query = {
     required: true,
   }),
   ...changedFilesOptions,
-  ...afterDeliveryOptions,
   ...fileOptions,
 };
 

@@ -58,7 +58,7 @@ async function findOne(session: Session, base: string, path: string): Promise<Fo
 }
 
 /** The folder that relative paths start from. Some servers don't use `/` in paths: VMS, z/OS, IBM i. */
-export function baseOf(home: string, { folder, path }: Pick<FindOptions, 'folder' | 'path'>): string {
+function baseOf(home: string, { folder, path }: FindOptions): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
   if (path.startsWith('/')) return '/';

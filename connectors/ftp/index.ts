@@ -8,7 +8,6 @@ import {
   discoverFiles,
   type ExtractContext,
   type FilesRead,
-  finishFilesBy,
   isReadableName,
   logInBy,
   parseFilesRead,
@@ -21,7 +20,6 @@ import {
 } from '#sdk';
 import { fetchFile } from './fetch-file.ts';
 import { findFiles } from './find.ts';
-import { remoteFiles } from './finish-files.ts';
 import { query, source } from './options.ts';
 import { placeOf } from './place.ts';
 import { ReconnectingSession } from './reconnecting-session.ts';
@@ -62,7 +60,6 @@ export default defineConnector({
   ...reference,
   shorthand: 'path',
   ...changedFilesTraits,
-  ...finishFilesBy<typeof source>(async (context) => remoteFiles(await openLine(context))),
   account: (given) => {
     const { user = 'anonymous', password, passphrase, tls, private_key_file } = given;
     const files = [tls.ca_file, tls.cert_file, tls.key_file, private_key_file];
@@ -138,10 +135,10 @@ interface FetchedAll {
 
 /** Downloads the query's files to the scratch folder. Reads no rows until all downloads are complete. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
-  const { source: given, query: asked, scratch, signal, log, warn, timezone, alive = () => undefined } = context;
+  const { source: given, query: asked, scratch, signal, log, warn, alive = () => undefined } = context;
   const line = await openLine(context);
   try {
-    const selecting = { source: given, query: asked, before, signal, log, warn, timezone };
+    const selecting = { source: given, query: asked, before, signal, log, warn };
     const { files, after } = await line.use((session) => selectFiles(session, selecting));
     const folder = join(scratch, 'files');
     await mkdir(folder, { recursive: true });

@@ -1,12 +1,4 @@
-import {
-  afterDeliveryOptions,
-  changedFilesOptions,
-  fileOptions,
-  type OptionValues,
-  option,
-  type TlsFiles,
-  tlsFileSchemas,
-} from '#sdk';
+import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
@@ -133,7 +125,6 @@ export const query = {
     example: '2026/**/orders-*.csv.gz',
   }),
   ...changedFilesOptions,
-  ...afterDeliveryOptions,
   settle_seconds: option.number({
     minimum: 0,
     default: 3,

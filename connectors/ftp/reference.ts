@@ -3,7 +3,7 @@ export const reference = {
   columns:
     'The header’s columns (csv, xlsx), or the keys or elements of all records in order of first appearance (json, xml). If `columns` is set, exactly those columns. `path_column` and `modified_column` come first, if set.',
   limits: [
-    'Files on the server are only moved, renamed or deleted if `after_delivery` says so, and then only after the service has accepted their rows.',
+    'Files on the server are never changed, moved, renamed or deleted.',
     'Each file is downloaded completely before its first row is read, so the disk must have space for all files of a run.',
     'A run reads every matching file in a listing or fails. If a listing line cannot be parsed or the server refuses a listed file, the run fails, and the error shows the line or the file. LIST output can be in Unix (`ls -l`) or DOS (`dir`) format.',
     'Symbolic links to files are followed. Links to folders and broken links are skipped; the log counts both, and a run warns about the first one. To read a linked folder, put the link before the pattern.',

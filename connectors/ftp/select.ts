@@ -2,7 +2,6 @@ import {
   type ConnectorLog,
   type DatedFile,
   type FilesRead,
-  filesToFinish,
   isFileWanted,
   newestFile,
   type Problem,
@@ -10,8 +9,7 @@ import {
   withFilesRead,
 } from '#sdk';
 import { byMarker, bySettling, isUploading, notComplete, reasonOf, type Settled, stillUploading } from './complete.ts';
-import { baseOf, findFiles, type RemoteFile } from './find.ts';
-import { rememberedFacts } from './finish-files.ts';
+import { findFiles, type RemoteFile } from './find.ts';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 import { make } from './problems.ts';
 import type { Session } from './session.ts';
@@ -33,7 +31,6 @@ interface Selecting {
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
-  readonly timezone: string | undefined;
 }
 
 /**
@@ -56,7 +53,7 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
     chosen: settled.ready.length,
     pending: waiting.length + settled.pending.length,
   });
-  if (isIncremental) return incremental(settled.ready, found.files.map(dated), { ...given, home: session.home });
+  if (isIncremental) return incremental(settled.ready, found.files.map(dated), given);
   const isMissing = settled.pending.length > 0 || (settled.ready.length === 0 && waiting.length > 0);
   if (isMissing)
     throw settled.pending.length > 0
@@ -65,16 +62,8 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
   return { files: settled.ready, after: undefined };
 }
 
-function incremental(
-  ready: readonly Settled[],
-  listed: readonly Dated[],
-  { source: { folder }, query, before, timezone, home }: Selecting & { readonly home: string },
-): Selection {
-  const read = ready.map(({ file }) => dated(file));
-  const seen = ready.map(({ file: { path }, facts }) => ({ path, ...rememberedFacts(facts) }));
-  const base = baseOf(home, { folder, path: query.path });
-  const pending = filesToFinish(seen, { query, folder: base, timezone, readAt: Date.now() });
-  return { files: ready, after: withFilesRead(before, { read, listed, pending }) };
+function incremental(ready: readonly Settled[], listed: readonly Dated[], { before }: Selecting): Selection {
+  return { files: ready, after: withFilesRead(before, { read: ready.map(({ file }) => dated(file)), listed }) };
 }
 
 function chosen(files: readonly RemoteFile[], which: FtpQueryValues['files']): readonly RemoteFile[] {

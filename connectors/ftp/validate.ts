@@ -1,4 +1,4 @@
-import { afterDeliveryFaults, tlsFileFaults } from '#sdk';
+import { tlsFileFaults } from '#sdk';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 
 interface Fault {
@@ -51,10 +51,8 @@ function ftpFaults(source: FtpSourceValues): Fault[] {
   ];
 }
 
-function queryFaults(query: FtpQueryValues): Fault[] {
-  const { path, marker, path_column: name, modified_column: time } = query;
+function queryFaults({ path, marker, path_column: name, modified_column: time }: FtpQueryValues): Fault[] {
   return [
-    ...afterDeliveryFaults(query),
     ...(path === '' ? [{ option: 'path', message: 'is empty' }] : []),
     ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not contain a line break' }] : []),
     ...(marker === '' ? [{ option: 'marker', message: 'is empty' }] : []),

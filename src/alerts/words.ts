@@ -95,12 +95,6 @@ const words: Readonly<Record<Occasion, Words>> = {
     over: 'the system clock has been stable for an hour',
     overMany: 'the system clock has been stable for an hour',
   },
-  files: {
-    one: '{}: files cannot be moved or deleted after their delivery',
-    many: '{} jobs: files cannot be moved or deleted after their delivery',
-    over: '{}: delivered files are moved or deleted again',
-    overMany: '{} jobs: delivered files are moved or deleted again',
-  },
 };
 
 export interface HeadlineOptions {

@@ -101,14 +101,6 @@ export { type Place, parsePlace, placeAmong, placeFault } from './places/place.t
 export { PlaceFinder } from './places/place-finder.ts';
 export { placeValue } from './places/place-value.ts';
 export { checkPreviewMethod, type FirstPage, type PreviewLimits } from './preview.ts';
-export {
-  afterDeliveryFaults,
-  afterDeliveryOptions,
-  type FileFinisher,
-  filesToFinish,
-  finishFilesBy,
-  moveTargetExists,
-} from './records/after-delivery.ts';
 export { canonicalText } from './records/canonical.ts';
 export {
   changedFilesOptions,

@@ -26,7 +26,6 @@ export const occasions = [
   'source',
   'config',
   'clock',
-  'files',
 ] as const;
 
 export const alertDefaults = {

@@ -25,7 +25,6 @@ export const conditionKinds = [
   'disk',
   'config',
   'reload_refused',
-  'files',
   'stranded',
   'channel',
   'clock',

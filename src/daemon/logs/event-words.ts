@@ -152,11 +152,6 @@ export const eventWords: WordsOf<SluiceEvents> = {
     description: 'A source check failed, so the next run will probably fail.',
     facts: { source, milliseconds, since, code, message, next },
   },
-  'source.updated': {
-    description:
-      "What a job's query wants done in its source after a delivery was done, such as moving the files that were read.",
-    facts: { job, run, source, actions: 'number of actions, such as moved files' },
-  },
   'source.on_hold': {
     description:
       'A source refused the login. The login is on hold so that the account is not locked; jobs that use it wait.',

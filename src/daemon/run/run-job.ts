@@ -16,7 +16,6 @@ import { holdProblem } from '../login-holds/problem.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 import type { Attempt } from '../retry/attempt.ts';
 import { openHandedOn } from '../retry/handed-on.ts';
-import { actAfterDelivery } from './after-delivery.ts';
 import { jobRowsFrom } from './job-rows.ts';
 import { findResumePoint, type ResumePoint } from './keep-rows.ts';
 import { busyProblem, heldProblem } from './not-run-problems.ts';
@@ -85,14 +84,12 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   given.warned?.forEach(warnings.add);
   const stage = await runStages(given, run, warnings).catch((thrown: unknown) => endFailed(given, run, thrown));
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
-  const later = stage.state === 'delivered' || stage.state === 'unchanged' ? await actAfterDelivery(given) : {};
-  const warned = [...warnings.list, ...(later.warning === undefined ? [] : [later.warning])];
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
   // The first attempt may have run in another process or before a reboot, so its monotonic time can't be used.
   const waitedMs = attempt === 1 || row === undefined ? 0 : row.started_at - spanOf(row).started_at;
   emitRunEnd(events, stage, { ...facts, attempt, waitedMs });
-  return { ...stage, ...facts, ...(warned.length === 0 ? {} : { warnings: warned }) };
+  return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 
 /** Cleans up after the run and returns the run's row. */
@@ -143,8 +140,6 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   const address = await addressOf(runtime.store, job);
   // Jobs that read this job's rows need a payload, even if the instance already shows the rows.
   const mustRecord = await runtime.store.goodPayloads.lacksRows(job.name);
-  // If an earlier process ended before it did this, do it before the source is read again.
-  await actAfterDelivery(given);
   const place = await findResumePoint(runtime.store, { job, run: id, address, staged, mustRecord });
   const watch = GuardCounters.of(job, runtime.clock.now());
   const run = { id, place, judged: { watch, logicalAt }, warnings };

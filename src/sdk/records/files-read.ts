@@ -20,8 +20,6 @@ export interface FilesRead {
   readonly since?: number;
   /** Fingerprints of the files read, in reading order. */
   readonly known: ReadonlySet<string>;
-  /** The files that are moved or deleted once their rows have been delivered, in reading order. */
-  readonly pending?: readonly PendingFile[];
 }
 
 /** A file with a known modification time (milliseconds since 1970). */
@@ -31,26 +29,14 @@ export interface DatedFile {
   readonly size: number;
 }
 
-/** A file that was read, and that is moved or deleted once its rows have been delivered. */
-export interface PendingFile extends DatedFile {
-  /** When it was read (milliseconds since 1970). */
-  readonly readAt: number;
-  /** Set if its rows were delivered, but moving or deleting it failed. */
-  readonly isDelivered?: boolean;
-}
-
 /** Parses a watermark. Throws a Problem if the text is invalid. */
 export function parseFilesRead(text: string | undefined): FilesRead {
   if (text === undefined) return { known: new Set() };
   try {
-    const { since, known = '', pending } = JSON.parse(text) as Stored;
+    const { since, known = '' } = JSON.parse(text) as { since?: string; known?: string };
     if (since === undefined && known === '') throw new Error('neither a time nor files');
     if (known.length % fingerprintLength > 0) throw new Error('cut off');
-    return {
-      since: since === undefined ? undefined : timeOf(since),
-      known: new Set(known.match(/.{11}/g)),
-      ...(pending === undefined ? {} : { pending }),
-    };
+    return { since: since === undefined ? undefined : timeOf(since), known: new Set(known.match(/.{11}/g)) };
   } catch (cause) {
     throw new Problem({
       code: 'FILES_WATERMARK',
@@ -64,12 +50,6 @@ export function parseFilesRead(text: string | undefined): FilesRead {
   }
 }
 
-interface Stored {
-  readonly since?: string;
-  readonly known?: string;
-  readonly pending?: readonly PendingFile[];
-}
-
 function timeOf(text: string): number {
   const time = Date.parse(text);
   if (Number.isNaN(time)) throw new Error('not a time');
@@ -77,13 +57,12 @@ function timeOf(text: string): number {
 }
 
 /** Formats a watermark; the same files yield the same text. Undefined if no file was read. */
-export function filesReadText({ since, known, pending = [] }: FilesRead): string | undefined {
+export function filesReadText({ since, known }: FilesRead): string | undefined {
   if (since === undefined && known.size === 0) return undefined;
   return JSON.stringify({
     since: since === undefined ? undefined : new Date(since).toISOString(),
     files: known.size,
     known: [...known].join(''),
-    pending: pending.length === 0 ? undefined : pending,
   });
 }
 
@@ -105,13 +84,10 @@ interface Advance {
   readonly read: readonly DatedFile[];
   /** All matching files, read or not. */
   readonly listed: readonly DatedFile[];
-  /** The files of this run that are moved or deleted after the delivery; undefined if the query keeps its files. */
-  readonly pending?: readonly PendingFile[] | undefined;
 }
 
 /** The files read after a run. */
-export function withFilesRead(former: FilesRead, { read, listed, pending }: Advance): FilesRead {
-  const { known: before, pending: waiting = [], ...rest } = former;
+export function withFilesRead({ known: before, ...rest }: FilesRead, { read, listed }: Advance): FilesRead {
   const known = new Set(before);
   for (const file of read) known.add(fingerprintOf(file));
   const present = new Set(listed.map(fingerprintOf));
@@ -122,7 +98,5 @@ export function withFilesRead(former: FilesRead, { read, listed, pending }: Adva
     known.delete(print);
     tooMany -= 1;
   }
-  if (pending === undefined) return { ...rest, known };
-  const again = new Set(pending.map(({ path }) => path));
-  return { ...rest, known, pending: [...waiting.filter(({ path }) => !again.has(path)), ...pending] };
+  return { ...rest, known };
 }

@@ -50,15 +50,6 @@ export class Watermarks extends Repository {
   }
 
   /**
-   * Replaces the watermark's text, unless it has changed in the meantime. Call this if something was done in the source
-   * that the watermark had recorded as left to do.
-   */
-  async replace({ job, former, text }: { job: string; former: string; text: string }): Promise<void> {
-    const { db } = this.context;
-    await db.updateTable('watermarks').set({ text }).where('job', '=', job).where('text', '=', former).execute();
-  }
-
-  /**
    * Restores the watermark from before a run, so that the same data is read again. Call this if the run's payload won't
    * be delivered. Does nothing if a later run has continued from the run's watermark.
    */
