@@ -127,7 +127,7 @@ describe('sluice connectors describe', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^db: Database$/m);
     expect(stdout).toMatch(/^ {2}password: text\n.*\n +\[secret; such as /m);
-    expect(stdout).toMatch(/^ {2}connect_timeout_seconds: .*\n.*\n +\[default 10\]$/m);
+    expect(stdout).toMatch(/^ {2}connections: .*\n.*\n +\[default 4\]$/m);
     expect(stdout).toMatch(/^ {2}sql: text\n.*\n +\[required; such as select /m);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(160);
   });

@@ -156,7 +156,7 @@ export class FiringLoop {
   /** `isAgain` is true if the firing was admitted once before and has been waiting since. */
   async #admit(firing: Firing, isAgain = false): Promise<void> {
     try {
-      if (await this.#admits(firing, isAgain)) return this.#offer(firing);
+      if (await this.#admits(firing, isAgain)) return this.#offer(firing, isAgain);
     } catch (error) {
       this.#failed(firing, error);
     }
@@ -179,8 +179,8 @@ export class FiringLoop {
     return throttled === undefined;
   }
 
-  #offer(firing: Firing): void {
-    const offered = this.#queue.offer(firing);
+  #offer(firing: Firing, isAgain = false): void {
+    const offered = this.#queue.offer(firing, isAgain);
     if (offered.state === 'waiting') {
       const { job, at } = firing;
       this.#runtime.events.emit('firing.waiting', { job: job.name, at, reason: offered.reason });

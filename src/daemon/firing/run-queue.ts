@@ -73,13 +73,18 @@ export class RunQueue {
     this.#extracts.concurrency = extracts;
   }
 
-  /** Queues a firing, makes it wait, or skips it. */
-  offer(firing: Firing): OfferResult {
+  /**
+   * Queues a firing, makes it wait, or skips it. `isAgain` is true if the firing was offered once before and has been
+   * waiting since.
+   */
+  offer(firing: Firing, isAgain = false): OfferResult {
     const entry = this.#entries.get(firing.job.name);
     if (entry === undefined) return this.#enqueue(firing);
     if (firing.attempt !== undefined) return offerAttempt(entry, firing);
     if (entry.state === 'queued' && entry.firing.attempt !== undefined) return replace(entry, firing);
-    return firing.isCatchUp || isAgain(entry, firing) ? wait(entry, firing) : resolveOverlap(entry, firing);
+    return firing.isCatchUp || (isAgain && isOwnRun(entry, firing))
+      ? wait(entry, firing)
+      : resolveOverlap(entry, firing);
   }
 
   /** Resolves when no run is queued or in progress. */
@@ -170,8 +175,8 @@ function resolveOverlap(entry: QueueEntry, firing: Firing): OfferResult {
   return wait(entry, firing);
 }
 
-/** The firing waited for the state or the disk, and the run that had to be given up for that is just about to end. */
-const isAgain = (entry: QueueEntry, { at }: Firing): boolean => entry.state === 'running' && entry.firing.at === at;
+/** The run that had to be given up when the firing began to wait may be just about to end. */
+const isOwnRun = (entry: QueueEntry, { at }: Firing): boolean => entry.state === 'running' && entry.firing.at === at;
 
 /** The previous attempt may be just about to end. */
 function offerAttempt(entry: QueueEntry, firing: Firing): OfferResult {
