@@ -1,10 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { decryptText, encryptText } from '../lib/aes-gcm.ts';
 import { Problem } from '../lib/problem.ts';
 import type { EncryptionKeys } from './keys.ts';
-
-const cipher = 'aes-256-gcm';
-const nonceBytes = 12;
-const tagBytes = 16;
 
 /** An encrypted string and the ID of its key. */
 export interface EncryptedText {
@@ -18,10 +14,7 @@ export interface EncryptedText {
  */
 export function encrypt(text: string, about: string, keys: EncryptionKeys): EncryptedText {
   const { id, bytes } = keys.current();
-  const nonce = randomBytes(nonceBytes);
-  const encrypt = createCipheriv(cipher, bytes, nonce).setAAD(Buffer.from(about));
-  const body = Buffer.concat([encrypt.update(text, 'utf8'), encrypt.final()]);
-  return { key_id: id, encrypted: Buffer.concat([nonce, encrypt.getAuthTag(), body]).toString('base64') };
+  return { key_id: id, encrypted: encryptText(text, bytes, about) };
 }
 
 /**
@@ -30,11 +23,8 @@ export function encrypt(text: string, about: string, keys: EncryptionKeys): Encr
 export function decrypt({ encrypted, key_id }: EncryptedText, about: string, keys: EncryptionKeys): string {
   const key = keys.find(key_id);
   if (key === undefined) throw keyUnknown(key_id, keys);
-  const bytes = Buffer.from(encrypted, 'base64');
   try {
-    const decrypt = createDecipheriv(cipher, key.bytes, bytes.subarray(0, nonceBytes)).setAAD(Buffer.from(about));
-    decrypt.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-    return Buffer.concat([decrypt.update(bytes.subarray(nonceBytes + tagBytes)), decrypt.final()]).toString('utf8');
+    return decryptText(encrypted, key.bytes, about);
   } catch (cause) {
     throw damaged(cause);
   }

@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decryptText, encryptText } from '../../lib/aes-gcm.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { openScratchFile } from '../../lib/scratch-file.ts';
 import type { AttemptFacts } from '../connector.ts';
@@ -36,9 +37,6 @@ interface Entry {
 /** Key of the journal's encryption key in the attempt facts. */
 const factsKey = 'pages';
 const fileName = 'pages.journal';
-const cipher = 'aes-256-gcm';
-const nonceBytes = 12;
-const tagBytes = 16;
 
 /**
  * Lists the pages in a spool by their requests, so that a run's next attempt doesn't request them again. After a failed
@@ -115,7 +113,7 @@ export class PageJournal {
     };
     this.#options.facts.texts.set(factsKey, this.#key.toString('base64'));
     this.#file ??= await openScratchFile(this.#path);
-    const line = Buffer.from(`${this.#encrypt(JSON.stringify(entry))}\n`);
+    const line = Buffer.from(`${encryptText(JSON.stringify(entry), this.#key)}\n`);
     await this.#file.write(line, 0, line.length, this.#end);
     this.#end += line.length;
   }
@@ -175,18 +173,7 @@ export class PageJournal {
     return this.#decrypt(buffer.toString('latin1'));
   }
 
-  #encrypt(text: string): string {
-    const nonce = randomBytes(nonceBytes);
-    const encrypt = createCipheriv(cipher, this.#key, nonce);
-    const body = Buffer.concat([encrypt.update(text, 'utf8'), encrypt.final()]);
-    return Buffer.concat([nonce, encrypt.getAuthTag(), body]).toString('base64');
-  }
-
   #decrypt(line: string): Entry {
-    const bytes = Buffer.from(line, 'base64');
-    const decrypt = createDecipheriv(cipher, this.#key, bytes.subarray(0, nonceBytes));
-    decrypt.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-    const body = Buffer.concat([decrypt.update(bytes.subarray(nonceBytes + tagBytes)), decrypt.final()]);
-    return JSON.parse(body.toString('utf8')) as Entry;
+    return JSON.parse(decryptText(line, this.#key)) as Entry;
   }
 }
