@@ -280,7 +280,10 @@ function rowOf(batch: Batch, i: number, { columns, types = [] }: HashedColumns):
   const texts = columns.map((c, n) => {
     const { type } = batch.columns[c]!;
     const text = cellText(batch.cells[c]!, type, stored);
-    return text === null ? null : plainText(plainText(text, type), types[n] ?? type);
+    if (text === null) return null;
+    const plain = plainText(text, type);
+    const former = types[n];
+    return former === undefined ? plain : plainText(plain, former);
   });
   return hash('sha256', JSON.stringify(texts), 'base64').slice(0, 22);
 }
