@@ -1,5 +1,5 @@
 import { type HttpResponse, isObject, signPlaces, textOf, valueAt } from '#sdk';
-import { keyIn, pathText } from './discover-records.ts';
+import { keyIn, pathText, relations } from './discover-records.ts';
 import { totalIn } from './more-pages.ts';
 import type { RestPaging } from './paging-options.ts';
 
@@ -67,8 +67,7 @@ function parameterOf(place: string): string {
 }
 
 const maxDepth = 2;
-/** Names of a link's relation and of its URL in lists of links, as in HAL, STAC, OGC APIs and FHIR. */
-const relations = ['rel', 'relation', '@rel'];
+/** Names of a link's URL in lists of links. */
 const targets = ['href', 'url', 'uri', '@href'];
 
 /** Lists of links that contain the link to the next page. */

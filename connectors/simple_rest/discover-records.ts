@@ -36,11 +36,12 @@ function listsUnder(value: unknown, steps: readonly string[]): RecordList[] {
   return Object.entries(value).flatMap(([key, inner]) => listsUnder(inner, [...steps, key]));
 }
 
+/** Names of a link's relation, as in HAL, STAC, OGC APIs, FHIR and Atom. */
+export const relations = ['rel', 'relation', '@rel'];
+
 /** Whether an object is a link, such as the links to other pages. */
 function isLink(item: JsonObject): boolean {
-  return (
-    ['rel', 'relation', '@rel'].some((name) => name in item) && ['href', 'url', '@href'].some((name) => name in item)
-  );
+  return relations.some((name) => name in item) && ['href', 'url', '@href'].some((name) => name in item);
 }
 
 /** Whether the members have the same keys. The members of other objects, such as `data` and `links`, don't. */
