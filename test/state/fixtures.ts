@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ProcessState } from '../../src/lib/process-identity.ts';
 import type { DraftPayload, Payload } from '../../src/pipeline/payload.ts';
-import type { Processes } from '../../src/state/processes/processes.ts';
+import { type HeartbeatTimes, localHeartbeats, type Processes } from '../../src/state/processes/processes.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/state/store.ts';
 import { dropState, stateFor } from './engines.ts';
 
@@ -27,11 +27,19 @@ export function newFolder(): string {
   return folder;
 }
 
+/**
+ * A made-up process records heartbeats only if a test does so. A timer, which runs in real time, would bring it back to
+ * life while a slow machine is still in the middle of a test that moves the clock.
+ */
+const noTimer: HeartbeatTimes = { ...localHeartbeats, everyMs: 86_400_000 };
+
 export async function newStore({
   folder = newFolder(),
+  processes,
   ...options
 }: StoreOptions & { folder?: string }): Promise<Store> {
-  const store = await openStore(folder, { ...stateFor(folder), ...options });
+  const made = processes === undefined ? {} : { processes: { heartbeats: noTimer, ...processes } };
+  const store = await openStore(folder, { ...stateFor(folder), ...options, ...made });
   stores.push(store);
   return store;
 }
