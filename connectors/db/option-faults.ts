@@ -1,4 +1,4 @@
-import { tlsFileFaults } from '#sdk';
+import { tlsFileFaults, tlsVerificationFaults } from '#sdk';
 import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.ts';
 import { hostsIn, parseConnectionUrl } from './connection-url.ts';
 import type { DriverName, QueryValues, SourceValues } from './options.ts';
@@ -145,15 +145,11 @@ function tlsFaults({ tls, driver, hasChannelBinding }: ServerAddress, isWhole: b
   const isUnused = isWhole && mode === 'off' && (verify !== undefined || Object.keys(files).length > 0);
   const messages = [
     ...(isUnused ? ['is off, but other TLS options are set; set mode to verify'] : []),
-    ...(mode !== 'off' && mode !== 'require' && verify === false
-      ? [`has verify: false, but mode ${mode}; set mode to require, or remove verify`]
-      : []),
-    ...(isWhole && mode === 'verify-ca' && files.ca_file === undefined ? ['with mode verify-ca requires ca_file'] : []),
     ...(mode === 'verify-ca' && driver === 'sqlserver'
       ? ['cannot have mode verify-ca for SQL Server; use verify']
       : []),
     ...(isWhole && mode === 'off' && hasChannelBinding ? ['is off, but channel_binding=require requires TLS'] : []),
-    ...tlsFileFaults(files),
+    ...(mode === 'off' || !isWhole ? tlsFileFaults(files) : tlsVerificationFaults({ ...tls, mode })),
   ];
   return messages.map((message) => ({ option: 'tls', message }));
 }

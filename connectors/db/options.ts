@@ -1,4 +1,4 @@
-import { type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
+import { type OptionValues, option, type TlsFiles, tlsFileSchemas, tlsModes, tlsVerifySchema } from '#sdk';
 
 export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] as const;
 export type DriverName = (typeof drivers)[number];
@@ -27,14 +27,9 @@ const tlsSchema = {
   properties: {
     mode: {
       enum: ['off', 'require', 'verify-ca', 'verify'],
-      description:
-        'Default: the URL’s mode, or off. `verify` encrypts the connection and verifies the server’s certificate and host name. `verify-ca` verifies only that ca_file’s authority signed the certificate. `require` is like `verify-ca` if ca_file is set, otherwise like `verify`.',
+      description: `Default: the URL’s mode, or off. ${tlsModes}`,
     },
-    verify: {
-      type: 'boolean',
-      description:
-        'With mode require: false accepts any certificate, so the connection is encrypted but not protected from an attacker in between. Default: true.',
-    },
+    verify: tlsVerifySchema,
     ...tlsFileSchemas,
   },
 };

@@ -1,4 +1,4 @@
-import { Problem, readTlsFiles, type TlsTexts } from '#sdk';
+import { certificateChecks, Problem, readTlsFiles, type TlsTexts } from '#sdk';
 import type { DbTlsOptions } from './options.ts';
 
 /** TLS settings with the contents of their files. */
@@ -13,19 +13,13 @@ export interface Tls extends TlsTexts {
 /**
  * Reads the TLS files. Their paths are relative to `folder`. Returns undefined if TLS is off. Throws `DB_TLS_FILE` if a
  * file can't be read.
- *
- * `require` verifies the server as far as possible. libpq doesn't verify it without a root certificate, and thus
- * doesn't protect from an attacker between client and server.
  */
 export async function readTls(tls: DbTlsOptions, folder: string): Promise<Tls | undefined> {
-  const { mode = 'off', verify = true, servername } = tls;
+  const { mode = 'off', servername } = tls;
   if (mode === 'off') return undefined;
-  const texts = await readTlsFiles(tls, folder, badFile);
-  const isForAnyName = mode === 'verify-ca' || (mode === 'require' && texts.ca !== undefined);
   return {
-    ...texts,
-    rejectUnauthorized: verify,
-    verifyIdentity: verify && (!isForAnyName || servername !== undefined),
+    ...(await readTlsFiles(tls, folder, badFile)),
+    ...certificateChecks({ ...tls, mode }),
     ...(servername === undefined ? {} : { servername }),
   };
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, FTPContext, FTPError, type FTPResponse } from 'basic-ftp';
-import { guardStream, Problem, readTlsFiles } from '#sdk';
+import { certificateChecks, guardStream, Problem, readTlsFiles } from '#sdk';
 import { useActiveMode } from './active-data.ts';
 import { Arrivals } from './arrivals.ts';
 import { delayDataErrors } from './delayed-data-errors.ts';
@@ -232,13 +232,14 @@ function ignorePasvAddress({ ftp }: Client): void {
 }
 
 /**
- * TLS options for the control connection and all data connections. Each connection sends the server's host name and
- * verifies it.
+ * TLS options for the control connection and all data connections. Each connection sends the server's host name.
  */
 async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promise<ConnectionOptions> {
   const servername = tls.servername ?? host;
+  const { rejectUnauthorized, verifyIdentity } = certificateChecks(tls);
   return {
-    rejectUnauthorized: tls.mode === 'verify',
+    rejectUnauthorized,
+    ...(verifyIdentity ? {} : { checkServerIdentity: () => undefined }),
     // The TLS session is bound to this name, so a data connection with another name couldn't resume it.
     host: servername,
     ...(isIP(servername) === 0 ? { servername } : {}),

@@ -1,24 +1,23 @@
-import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
+import {
+  changedFilesOptions,
+  fileOptions,
+  type OptionValues,
+  option,
+  type TlsVerification,
+  tlsFileSchemas,
+  tlsModes,
+  tlsVerifySchema,
+} from '#sdk';
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
-
-/**
- * How to use TLS with the server. `verify` verifies the server's certificate and host name; `require` only encrypts.
- */
-export interface FtpTlsOptions extends TlsFiles {
-  readonly mode: 'verify' | 'require';
-}
 
 const tlsSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['mode'],
   properties: {
-    mode: {
-      enum: ['verify', 'require'],
-      description:
-        '`verify` verifies the server’s certificate and host name; `require` encrypts the connection but trusts any server.',
-    },
+    mode: { enum: ['require', 'verify-ca', 'verify'], description: tlsModes },
+    verify: tlsVerifySchema,
     ...tlsFileSchemas,
   },
 };
@@ -88,7 +87,7 @@ export const source = {
     about: 'ftp and ftps: account (ACCT), which a few servers require in addition to user and password.',
     example: 'sales',
   }),
-  tls: option.schema<FtpTlsOptions>(tlsSchema, {
+  tls: option.schema<TlsVerification>(tlsSchema, {
     about: 'ftps: certificate checks.',
     default: { mode: 'verify' },
     example: { mode: 'verify', ca_file: 'ca.pem' },

@@ -32,7 +32,7 @@ export function tlsRefused(place: string, seen: string, cause: unknown): Problem
   return make('FTP_TLS_REFUSED', 'config', {
     message: `cannot establish a trusted TLS connection to ${place}`,
     seen,
-    next: 'fix the tls options: set ca_file to the CA certificate and servername to the name in the server certificate; check the protocol and the port',
+    next: 'fix the tls options: set ca_file to the CA certificate and servername to the name in the server certificate; to encrypt without verifying the server, set tls: { mode: require, verify: false }; otherwise, check the protocol and the port',
     cause,
   });
 }

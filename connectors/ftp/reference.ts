@@ -12,6 +12,7 @@ export const reference = {
     'With `files: changed`, a file is recognized as new by its name, size and modification time, however old that time is. If the folder is missing or access is denied, the run fails.',
     'Servers report times in whole seconds. Sluice cannot detect that a file was rewritten within the same second with the same size, so give files with new data a new name.',
     'An unknown host key is refused; the message shows its fingerprint and how to trust it. SSH certificate authorities are not supported.',
+    'With ftps, a certificate that isn’t trusted is refused before the login is sent. `tls: {mode: require, verify: false}` accepts any certificate, so an attacker between Sluice and the server can read the login and the files.',
     'docs/faults.md lists which server errors are retried and which must be fixed by hand.',
     'On FTP servers without MLSD, the time of each matching file is requested with MDTM. On servers with neither MLSD nor MDTM, files have no modification time.',
     'The text in a workbook (xlsx) is limited to 128 MB; csv files have no limit. Formula cells return their last saved value.',

@@ -1,4 +1,4 @@
-import { tlsFileFaults } from '#sdk';
+import { tlsVerificationFaults } from '#sdk';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 
 interface Fault {
@@ -32,7 +32,7 @@ function sftpFaults(source: FtpSourceValues): Fault[] {
 
 function ftpFaults(source: FtpSourceValues): Fault[] {
   const { protocol, user, password, tls, active } = source;
-  const hasFiles = tls.ca_file !== undefined || tls.cert_file !== undefined || tls.servername !== undefined;
+  const hasTlsOptions = Object.keys(tls).some((name) => name !== 'mode');
   return [
     ...sftpOnly
       .filter((name) => source[name] !== undefined)
@@ -40,8 +40,10 @@ function ftpFaults(source: FtpSourceValues): Fault[] {
     ...(user !== undefined && password === undefined
       ? [{ option: 'password', message: `is missing for ${user}` }]
       : []),
-    ...(protocol === 'ftp' && hasFiles ? [{ option: 'tls', message: 'requires protocol ftps or ftps_implicit' }] : []),
-    ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
+    ...(protocol === 'ftp' && hasTlsOptions
+      ? [{ option: 'tls', message: 'requires protocol ftps or ftps_implicit' }]
+      : []),
+    ...tlsVerificationFaults(tls).map((message) => ({ option: 'tls', message })),
     ...((active?.last_port ?? 65_535) < (active?.first_port ?? 0)
       ? [{ option: 'active', message: 'has a last_port below its first_port' }]
       : []),

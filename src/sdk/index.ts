@@ -168,4 +168,15 @@ export { parseXml, type XmlPart, xmlParts } from './service/xml-tree.ts';
 export type { SshLogin } from './ssh/login.ts';
 export { openSsh, openTunnel, type SshConnection } from './ssh/open.ts';
 export type { Tunnel } from './ssh/tunnel.ts';
-export { readTlsFiles, type TlsFiles, type TlsTexts, tlsFileFaults, tlsFileSchemas } from './tls.ts';
+export {
+  certificateChecks,
+  readTlsFiles,
+  type TlsFiles,
+  type TlsTexts,
+  type TlsVerification,
+  tlsFileFaults,
+  tlsFileSchemas,
+  tlsModes,
+  tlsVerificationFaults,
+  tlsVerifySchema,
+} from './tls.ts';

@@ -23,6 +23,46 @@ export const tlsFileSchemas = {
   },
 };
 
+/** How much of a server's certificate to verify. */
+export interface TlsVerification extends TlsFiles {
+  readonly mode: 'require' | 'verify-ca' | 'verify';
+  /** False if any certificate is accepted; only with `require`. Default: true. */
+  readonly verify?: boolean;
+}
+
+/** The JSON Schema of `verify`, and what the modes mean. */
+export const tlsVerifySchema = {
+  type: 'boolean',
+  description:
+    'With mode require: false accepts any certificate, so the connection is encrypted but not protected from an attacker in between. Default: true.',
+};
+export const tlsModes =
+  '`verify` encrypts the connection and verifies the server’s certificate and host name. `verify-ca` verifies only that ca_file’s authority signed the certificate. `require` is like `verify-ca` if ca_file is set, otherwise like `verify`.';
+
+/**
+ * What to check of the server's certificate: whether a trusted authority signed it, and whether it's for the server's
+ * name. `require` verifies as much as it can; other clients then accept any certificate, and thus don't protect from an
+ * attacker between client and server.
+ */
+export function certificateChecks({ mode, verify = true, ca_file, servername }: TlsVerification): {
+  readonly rejectUnauthorized: boolean;
+  readonly verifyIdentity: boolean;
+} {
+  const isForAnyName = mode === 'verify-ca' || (mode === 'require' && ca_file !== undefined);
+  return { rejectUnauthorized: verify, verifyIdentity: verify && (!isForAnyName || servername !== undefined) };
+}
+
+/** Errors in the combination of mode, `verify` and files, phrased so that they can follow the option's name. */
+export function tlsVerificationFaults({ mode, verify, ...files }: TlsVerification): string[] {
+  return [
+    ...(mode !== 'require' && verify === false
+      ? [`has verify: false, but mode ${mode}; set mode to require, or remove verify`]
+      : []),
+    ...(mode === 'verify-ca' && files.ca_file === undefined ? ['with mode verify-ca requires ca_file'] : []),
+    ...tlsFileFaults(files),
+  ];
+}
+
 /** Errors in the combination of files, phrased so that they can follow the option's name. */
 export function tlsFileFaults({ cert_file: cert, key_file: key }: TlsFiles): string[] {
   return (cert === undefined) === (key === undefined) ? [] : ['needs both cert_file and key_file'];

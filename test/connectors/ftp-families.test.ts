@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import ssh2, { type Connection, type ServerConfig } from 'ssh2';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { withDefaults } from '#sdk';
 import ftp from '../../connectors/ftp/index.ts';
 import { makeCertificates } from '../servers/certificates.ts';
 import { newSshKey } from '../servers/ssh-key.ts';
@@ -111,6 +112,22 @@ describe('an unusual FTP server', () => {
   });
 });
 
+describe('the TLS options of FTP', () => {
+  const faults = (source: object) =>
+    ftp.validate?.({ source: withDefaults(ftp.source, { host: 'a', ...source }) })?.map(({ message }) => message);
+
+  it.each([
+    [{ protocol: 'ftps' }, []],
+    [{ protocol: 'ftps', tls: { mode: 'require', verify: false } }, []],
+    [{ protocol: 'ftps', tls: { mode: 'verify', verify: false } }, ['has verify: false, but mode verify']],
+    [{ protocol: 'ftps', tls: { mode: 'verify-ca' } }, ['with mode verify-ca requires ca_file']],
+    [{ protocol: 'ftps', tls: { mode: 'verify', cert_file: 'a.pem' } }, ['needs both cert_file and key_file']],
+    [{ protocol: 'ftp', tls: { mode: 'require', verify: false } }, ['requires protocol ftps']],
+  ])('are checked without a connection: %j', (source, messages) => {
+    expect(faults(source)).toEqual(messages.map((message) => expect.stringContaining(message)));
+  });
+});
+
 describe('data connections without TLS', () => {
   it.each<[string, Partial<FtpScript>]>([
     ['the server rejects TLS for data', says('PROT', '536 Not for data')],
@@ -118,7 +135,7 @@ describe('data connections without TLS', () => {
   ])('cause a config error if %s', async (_, script) => {
     const list = (_folder: string, names: readonly string[]) => names.map((name) => listLine(name, 4)).join('\r\n');
     const tls = await makeCertificates(['IP:127.0.0.1']);
-    const source = { tls: { mode: 'require' }, idle_timeout_seconds: 5 };
+    const source = { tls: { mode: 'require', verify: false }, idle_timeout_seconds: 5 };
     expect(await problemOf(read({ ...script, list, tls }, { source }))).toMatchObject({
       code: 'FTP_TLS_REFUSED',
       family: 'config',

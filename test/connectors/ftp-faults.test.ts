@@ -1,11 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, truncateSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import ftp from '../../connectors/ftp/index.ts';
+import { makeCertificates } from '../servers/certificates.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
 import type { FileServer } from '../servers/file-server.ts';
+import { problemOf } from './db-reader.ts';
 import { clearFiles, ftpContext, ownFolder, putFile, readFtp } from './ftp-harness.ts';
 import { certificates, fingerprintOf, keyLogin, type Login, plainLogin, tlsLogin } from './ftp-logins.ts';
 import {
@@ -249,9 +253,31 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
       }
     });
 
-    it('works without verification in `require` mode', async () => {
+    it("doesn't send the login to a server with an untrusted certificate, in any mode", async () => {
+      const stranger = await makeCertificates(['IP:127.0.0.1']);
+      await writeFile(join(folder(), 'stranger.pem'), stranger.ca);
+      const ca_file = join(folder(), 'stranger.pem');
+      for (const tls of [{ mode: 'require' }, { mode: 'require', ca_file }, { mode: 'verify-ca', ca_file }]) {
+        const wrong = { ...(await source()), tls, password: 'wrong' };
+        const problem = await problemOf(ftp.check(ftpContext({ source: wrong, query: {} }, folder())));
+        expect(problem).toMatchObject({ code: 'FTP_TLS_REFUSED', next: expect.stringContaining('verify: false') });
+      }
+    });
+
+    it.each(['require', 'verify-ca'])('is accepted under any name in `%s` mode with its authority', async (mode) => {
       await putFile(running(), 'a.csv', 'x\n1\n');
-      const blind = { ...(await source()), tls: { mode: 'require' } };
+      const { tls, ...login } = await source();
+      const { ca_file } = tls as { ca_file: string };
+      const named = { ...login, host: 'localhost' };
+      const query = { path: '*.csv' };
+      expect((await readFtp({ source: { ...named, tls: { mode, ca_file } }, query })).rows).toEqual([['1']]);
+      const problem = await problemOf(readFtp({ source: { ...named, tls: { mode: 'verify', ca_file } }, query }));
+      expect(problem).toMatchObject({ code: 'FTP_TLS_REFUSED' });
+    });
+
+    it('works without verification only with `verify: false`', async () => {
+      await putFile(running(), 'a.csv', 'x\n1\n');
+      const blind = { ...(await source()), tls: { mode: 'require', verify: false } };
       expect((await readFtp({ source: blind, query: { path: '*.csv' } })).rows).toEqual([['1']]);
     });
   });
