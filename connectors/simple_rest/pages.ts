@@ -6,39 +6,26 @@ import {
   type JournalPage,
   type NextPage,
   Pager,
-  type Place,
-  placeAmong,
   readTwice,
   requestHash,
   type Scope,
-  type Surveyed,
   signOfMore,
-  signPlaces,
   totalWarning,
   withUrl,
 } from '#sdk';
 import { ruleFor, ruleProblem } from './answers.ts';
 import { mayEqual, repeatedPage } from './equal-pages.ts';
 import { discarded, type Fetched, type FetchedPage, type PageContent } from './fetched-page.ts';
-import { childProblem, childQuery, type Parent, parentFacts, parentText, requestsAtOnce } from './for-each.ts';
-import { headerValues } from './header-value.ts';
+import { childProblem, childQuery, type Parent, parentText, requestsAtOnce } from './for-each.ts';
 import { inOrder, type MyTurn } from './in-order.ts';
-import { moreWarning, totalPlaces } from './more-pages.ts';
-import { factsOf, failPathsOf, failureMessage, refusePartOf } from './page-answer.ts';
-import { pageFacts } from './page-columns.ts';
-import {
-  isPassing,
-  laterPageProblem,
-  pageMissing,
-  pagesOfEarlier,
-  shapeProblem,
-  tooManyPages,
-  unreadable,
-} from './page-problems.ts';
+import { moreWarning } from './more-pages.ts';
+import { refusePartOf } from './page-answer.ts';
+import { isPassing, laterPageProblem, pageMissing, pagesOfEarlier, tooManyPages, unreadable } from './page-problems.ts';
+import { PageSurvey } from './page-survey.ts';
 import { PageTable } from './page-table.ts';
 import type { PagesOptions } from './pages-options.ts';
 import { laterRequest, pagingOf, placePage, placesOf, stopSigns } from './paging.ts';
-import { pathFact, withPathOf } from './paths.ts';
+import { withPathOf } from './paths.ts';
 import { methodsOf, withReport } from './report.ts';
 import { Sample } from './sample.ts';
 import { scopesOf } from './scopes.ts';
@@ -69,8 +56,7 @@ class PageRun {
   problem: unknown;
   readonly #init: PagesOptions;
   readonly #table: PageTable;
-  readonly #failPaths: ReturnType<typeof failPathsOf>;
-  readonly #places: readonly Place[];
+  readonly #survey: PageSurvey;
   #before: FetchedPage | undefined;
   #number = 0;
   #isUnchanged = false;
@@ -82,11 +68,7 @@ class PageRun {
     this.#init = init;
     this.#table = table;
     this.#sample = sample;
-    const { query } = init;
-    this.#failPaths = failPathsOf(query);
-    const failPlaces = this.#failPaths.map((one) => (typeof one === 'string' ? one : one.path));
-    const places = new Set([...placesOf(query.paging), ...failPlaces, ...Object.values(query.page_columns)]);
-    this.#places = [...places].map((place) => placeAmong(place, query.records ?? ''));
+    this.#survey = new PageSurvey(init, table);
   }
 
   /** Number of pages read. */
@@ -265,7 +247,7 @@ class PageRun {
         await this.#init.myTurn?.();
         try {
           await this.#table.open(answer);
-          const content = await this.#survey(page, scope);
+          const content = await this.#survey.read(page, scope, this.#number);
           if (plain !== undefined) await journal?.add(requestHash(plain), page);
           return { kind: 'page', page, content };
         } catch (error) {
@@ -289,7 +271,7 @@ class PageRun {
     const page = { request, answer: { ...head, body: nothing() }, spooled };
     await this.#init.myTurn?.();
     await this.#table.open(page.answer);
-    return { kind: 'page', page, content: await this.#survey(page, scope) };
+    return { kind: 'page', page, content: await this.#survey.read(page, scope, this.#number) };
   }
 
   /** Which page is requested, for log lines. */
@@ -297,41 +279,12 @@ class PageRun {
     const page = this.#number;
     return parent === undefined ? { page } : { page, parent: parentText(this.#init.query, parent) };
   }
-
-  async #survey(page: FetchedPage, scope: Scope): Promise<PageContent> {
-    const { answer, spooled } = page;
-    const { query, log, preview } = this.#init;
-    const isPaged = query.paging.kind !== 'none';
-    // The search needs a pass over the data, so larger responses aren't searched. A page is never that large.
-    const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
-    const totals = preview === undefined || signs.length === 0 ? [] : totalPlaces;
-    const inBody = this.#places.flatMap(({ text, from }) => (from === 'header' ? [] : [text]));
-    const ask = { count: isPaged || preview !== undefined, values: [...inBody, ...signs, ...totals] };
-    const facts = { ...pathFact(query, scope), ...parentFacts(query, scope.parent), ...factsOf(query, answer) };
-    const input = { ...spooled.input, facts };
-    const inHeaders = headerValues(this.#places, answer);
-    const valuesOf = (found: Surveyed) => (place: string) =>
-      inHeaders.has(place) ? inHeaders.get(place) : found.values.get(place);
-    const check = (found: Surveyed) => {
-      const valueAt = valuesOf(found);
-      const failure = failureMessage(this.#failPaths, valueAt, answer.url) ?? found.refused;
-      const problem = failure ?? shapeProblem(found, query, answer.url);
-      if (problem !== undefined) throw problem;
-      Object.assign(facts, pageFacts(query, { ...found, valueAt, url: answer.url }));
-    };
-    const found = await this.#table.survey(page, { input, ask: { ...ask, check }, number: this.#number });
-    const { records = 0, nearby } = found;
-    log.debug('page read', { page: this.#number, records, bytes: spooled.bytes });
-    return { records, valueAt: valuesOf(found), nearby };
-  }
 }
 
 async function* nothing(): AsyncGenerator<never> {}
 
 /** The server's name in messages. */
 const title = 'The server';
-
-const maxPageBytes = 8 * 1024 * 1024;
 
 /** Progress is logged after each of this many parents. */
 const reportedParents = 100;
