@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
 import type { DiskSpace } from '../lib/disk-space.ts';
-import { makeFolder } from '../lib/make-folder.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
-import { syncPath } from '../lib/sync-path.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column, KeptColumn } from '../sdk/column.ts';
+import { isToCompact } from './compaction.ts';
 import {
   type ColumnLayout,
   joinColumns,
@@ -23,17 +20,11 @@ import type { RecordSource } from './record-source.ts';
 import { RetentionAge } from './retention-age.ts';
 import { type RetentionFilters, RowReader } from './row-reader.ts';
 import { RowWriter } from './row-writer.ts';
+import { SegmentFiles } from './segment-files.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { Sorter } from './sorter.ts';
 import type { WriteRule } from './write-rule.ts';
-
-/** With more files, or more records per live row, than this, a run compacts all rows into one file. */
-const maxSegments = 16;
-const maxRecords = 1.3;
-const fewRecords = 1000;
-/** During a backfill, compaction starts later, because the backfill's segments are inserted among the others. */
-const maxSegmentsHeld = 64;
 
 export interface MergeRunOptions {
   readonly rule: WriteRule;
@@ -88,12 +79,11 @@ export class MergeRun {
   #merge: Merge | undefined;
   #whole: SegmentWriter | undefined;
   #segments: readonly Segment[] = [];
-  #files = 0;
-  /** Distinguishes the files of a run's attempts, which may be on different machines. */
-  readonly #id = randomBytes(4).toString('hex');
+  readonly #files: SegmentFiles;
 
   constructor(given: MergeRunOptions) {
     this.#options = given;
+    this.#files = new SegmentFiles(given);
     this.#sorter = new Sorter(given.scratch, { room: given.room, maxBytes: given.arenaBytes });
   }
 
@@ -151,9 +141,9 @@ export class MergeRun {
   /** Writes the rows as another staged segment; returns all staged ranges. */
   async stage(): Promise<StagedRanges> {
     this.#settleColumns();
-    const { staged, folder, run } = this.#options;
+    const { staged, run } = this.#options;
     const segment = await this.#writeTaken(new Merge(this.#sorter.sources(0)));
-    for (const made of [join(folder, run), folder, dirname(folder)]) await syncPath(made);
+    await this.#files.sync();
     const { id = run, segments = [] } = staged ?? {};
     return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
   }
@@ -173,7 +163,7 @@ export class MergeRun {
     this.#merge = this.#sources(isWhole);
     const gates = { ...this.#retention(), newest };
     this.#reader = new RowReader(this.#merge, { columns, gates });
-    if (isWhole) this.#whole = await SegmentWriter.create(this.#pathOf(this.#nextFile()), this.#options);
+    if (isWhole) this.#whole = await SegmentWriter.create(this.#files.pathOf(this.#files.next()), this.#options);
   }
 
   /** The next batch of merged rows; undefined at the end. Valid until the next call. */
@@ -186,15 +176,12 @@ export class MergeRun {
   /** Reads the remaining rows and syncs all files; returns the manifest of the new generation. */
   async seal(): Promise<Manifest> {
     while ((await this.next()) !== undefined);
-    const { run, asOf, folder, aside = folder } = this.#options;
     if (this.#whole !== undefined) {
-      const file = this.#file;
-      this.#segments = [{ file, ...(await this.#whole.seal()), asOf }];
+      const file = this.#files.last;
+      this.#segments = [{ file, ...(await this.#whole.seal()), asOf: this.#options.asOf }];
       this.#whole = undefined;
     }
-    if (this.#files > 0) {
-      for (const made of [join(aside, run), aside, dirname(aside)]) await syncPath(made);
-    }
+    await this.#files.sync();
     const { rows, oldest = '' } = this.#reader!;
     const columns = this.#columns;
     const { next } = this.#writer!;
@@ -221,9 +208,7 @@ export class MergeRun {
   #isWhole(before: readonly Segment[]): boolean {
     const { current, isHeld = false } = this.#options;
     if (current === undefined || !this.#sorter.isSmall) return true;
-    if (isHeld) return before.length >= maxSegmentsHeld;
-    const records = before.reduce((sum, { rows }) => sum + rows, this.taken);
-    return before.length >= maxSegments || records > maxRecords * current.rows + fewRecords;
+    return isToCompact({ segments: before, liveRows: current.rows, newRecords: this.taken, isHeld });
   }
 
   /** The sources to merge: either all segments, or the earlier segments and the sorter. */
@@ -234,7 +219,7 @@ export class MergeRun {
     const files = this.#segments.map((segment, rank): RecordSource => {
       const later = stretches.slice(rank + 1).filter((stretch) => stretch !== undefined);
       const skips = anyOf(later.map((stretch) => rangeFilter(stretch, this.#columns)));
-      const path = this.#pathOf(segment.file);
+      const path = this.#files.pathOf(segment.file);
       return new SegmentReader({ path, segment, rank, skips });
     });
     return new Merge(isWhole ? [...files, ...this.#sorter.sources(files.length)] : files);
@@ -270,8 +255,8 @@ export class MergeRun {
   async #writeTaken(merge: Merge): Promise<Segment> {
     const { asOf } = this.#options;
     const { covers } = this.#incoming;
-    const file = this.#nextFile();
-    const writer = await SegmentWriter.create(this.#pathOf(file), this.#options);
+    const file = this.#files.next();
+    const writer = await SegmentWriter.create(this.#files.pathOf(file), this.#options);
     try {
       await merge.copyTo(writer);
       const sealed = await writer.seal();
@@ -282,22 +267,6 @@ export class MergeRun {
     } finally {
       await merge.close();
     }
-  }
-
-  #pathOf(file: string): string {
-    const { run, folder, aside = folder } = this.#options;
-    return join(file.startsWith(`${run}/`) ? aside : folder, file);
-  }
-
-  #nextFile(): string {
-    const { run, folder, aside = folder } = this.#options;
-    makeFolder(join(aside, run), 0o700);
-    this.#files += 1;
-    return this.#file;
-  }
-
-  get #file(): string {
-    return `${this.#options.run}/${this.#id}-${this.#files}.rows`;
   }
 }
 
