@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readdir, readlink } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -307,3 +308,33 @@ describe('an upload', () => {
     expect(peak - before).toBeLessThan(120_000_000);
   });
 });
+
+describe('a download that the client aborts', () => {
+  it.each(['', '?raw=true'])('leaves no file open (%s)', async (query) => {
+    const folder = await scratch();
+    const given = await bench({ data: { folder } });
+    const id = await given.source({ format: 'json' });
+    await upload(given, id, jsonOf(4_000_000));
+    const closedByCollector: string[] = [];
+    const note = ({ message }: Error): unknown =>
+      message.includes('garbage collection') && closedByCollector.push(message);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    for (let i = 0; i < 150; i++) {
+      const { socket } = rawConnection(given);
+      await once(socket, 'connect');
+      socket.write(head(id).replace('PUT', 'GET').replace('/data ', `/data${query} `));
+      setTimeout(() => socket.resetAndDestroy(), (i % 15) * 0.4);
+      await wait(4);
+    }
+    await until(async () => (await openFilesIn(join(folder, 'documents'))).length === 0);
+    // Garbage collection also closes forgotten files, but only at some time.
+    expect(closedByCollector).toEqual([]);
+  });
+});
+
+async function openFilesIn(folder: string): Promise<string[]> {
+  const descriptors = await readdir('/proc/self/fd');
+  const files = await Promise.all(descriptors.map((one) => readlink(`/proc/self/fd/${one}`).catch(() => '')));
+  return files.filter((file) => file.startsWith(folder));
+}

@@ -110,7 +110,10 @@ function enveloped(stream: Readable, { sizeBytes, etag }: { sizeBytes: number; e
     yield after;
   }
   const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': length, etag };
-  return { stream: Readable.from(parts(), { objectMode: false }), headers };
+  const whole = Readable.from(parts(), { objectMode: false });
+  // If the client disconnects before the generator reads `stream`, the generator's end doesn't destroy it.
+  whole.once('close', () => stream.destroy());
+  return { stream: whole, headers };
 }
 
 const permission = ['dashboard.library'] as const;
