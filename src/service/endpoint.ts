@@ -76,6 +76,8 @@ export interface Endpoint {
   readonly query: TProperties;
   /** The fields of a JSON body. `data` means that the body is stored unparsed; if absent, the body isn't read. */
   readonly body?: TProperties | 'data';
+  /** Undeclared members of a JSON body are stored. By default, they're ignored. */
+  readonly keepsUnknown?: true;
   readonly answer: {
     readonly status: 200 | 201;
     /** `bytes` means that the response has no envelope. */

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { badRequest } from './http/api-error.ts';
 import { defineModel } from './model.ts';
@@ -7,37 +7,41 @@ import { canSee } from './store/shares.ts';
 
 /** The schema of a Klip, which contains its data sources and its component tree. Unknown members are kept. */
 const open = { additionalProperties: true };
+const orNull = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+/** A member that is stored without validation, so a client must expect any type. */
+const unchecked = (description: string) => Type.Optional(Type.Unknown({ description: `any value; ${description}` }));
+
 const component = defineModel(
   'KlipComponent',
   {
     type: Type.String({ description: 'such as simple_value or label' }),
-    displayName: Type.Optional(Type.String()),
-    id: Type.Optional(Type.String()),
-    size: Type.Optional(Type.Number()),
-    fmt: Type.Optional(Type.String()),
-    role: Type.Optional(Type.String({ description: 'such as primary or secondary' })),
-    formulas: Type.Optional(Type.Array(Type.Unknown())),
-    data: Type.Optional(Type.Array(Type.Unknown())),
-    components: Type.Optional(Type.Array(Type.Unknown({ 'x-same-as': 'KlipComponent' }))),
+    displayName: unchecked('usually a string'),
+    id: unchecked('usually a string'),
+    size: unchecked('usually a number'),
+    fmt: unchecked('usually a string'),
+    role: unchecked('usually a string, such as primary or secondary'),
+    formulas: unchecked('usually an array'),
+    data: unchecked('usually an array'),
+    components: orNull(Type.Array(Type.Unknown({ 'x-same-as': 'KlipComponent' }))),
   },
   open,
 );
 const workspace = defineModel(
   'KlipWorkspace',
   {
-    datasources: Type.Optional(Type.Array(Type.String({ description: 'ID of a data source' }))),
-    dimensions: Type.Optional(Type.Object({ w: Type.Optional(Type.Number()) }, open)),
+    datasources: orNull(Type.Array(Type.String({ description: 'ID of a data source' }))),
+    dimensions: unchecked('usually an object with the width `w`'),
   },
   open,
 );
 
 export const schemaFields = {
   title: Type.String(),
-  id: Type.Optional(Type.String()),
-  version: Type.Optional(Type.String()),
-  layoutConfig: Type.Optional(Type.String()),
+  id: unchecked('usually a string'),
+  version: unchecked('usually a string'),
+  layoutConfig: unchecked('usually a string'),
   components: Type.Array(component),
-  workspace: Type.Optional(workspace),
+  workspace: orNull(workspace),
 };
 export const schemaObject = defineModel('KlipSchema', schemaFields, open);
 

@@ -38,12 +38,34 @@ describe("a new Klip's schema (4.6)", () => {
     const source = await given.source();
     const schema = {
       ...schemaNaming(source),
-      version: '3',
+      version: 3,
       'Ünï code': [null, 1.5, { deep: '\ud800' }],
       components: [{ type: 'table', cells: { a: null }, components: [{ type: 'label', formulas: ['SUM(@/a)'] }] }],
     };
     const id = await newKlip(given, { schema });
     expect(await read(given, id)).toEqual(schema);
+  });
+});
+
+describe('members of a schema that the service does not check', () => {
+  const odd = { displayName: 1, id: null, size: 'big', fmt: [], role: {}, formulas: 7, data: null };
+  const components = [{ type: 'x', ...odd, components: [{ type: 'y', ...odd, components: null }] }];
+
+  it('have any type and match the declared response', async () => {
+    const given = await bench();
+    const schema = { title: 'A', version: 3, id: [], layoutConfig: {}, components, workspace: { dimensions: 'wide' } };
+    const id = await newKlip(given);
+    expect((await write(given, id, schema)).status).toBe(200);
+    expect(await read(given, id)).toEqual(schema);
+  });
+
+  it('can be null', async () => {
+    const given = await bench();
+    const rest = { title: 'A', components, version: null, id: null, layoutConfig: null };
+    for (const workspace of [null, { datasources: null, dimensions: null }]) {
+      const id = await newKlip(given, { schema: { ...rest, workspace } });
+      expect(await read(given, id)).toEqual({ ...rest, workspace });
+    }
   });
 });
 

@@ -149,7 +149,7 @@ function binary(types: readonly string[]): Content {
 
 /** An endpoint without fields of its own has no body in the document, because `client_id` can be in the query. */
 function requestBodyOf(
-  { id, body, client }: Endpoint,
+  { id, body, client, keepsUnknown }: Endpoint,
   models: Models,
   example: RecordedExample | undefined,
 ): Operation['requestBody'] {
@@ -162,6 +162,7 @@ function requestBodyOf(
     'x-model': `${pascal(id)}Request`,
     properties: client && properties.client_id === undefined ? { ...properties, client_id: clientId } : properties,
     ...(required.length > 0 && { required }),
+    ...(keepsUnknown && { additionalProperties: true }),
   });
   const media = { schema, ...(example?.request !== undefined && { example: example.request }) };
   return { required: required.length > 0, content: { 'application/json': media } };

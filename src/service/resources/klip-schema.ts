@@ -47,6 +47,7 @@ export default {
       missing: 'checking components: formulas and types are neither validated nor evaluated',
       permission: ['klip.edit'],
       body: schemaFields,
+      keepsUnknown: true,
       find: (call) => findEditableKlip(call),
       act: (call, klip) => replace(call, klip),
     }),
