@@ -17,6 +17,7 @@ import { createFirstCompany } from './first-company.ts';
 import { loadFixtures } from './fixtures/load.ts';
 import { type App, buildApp } from './http/app.ts';
 import { prefixes } from './http/prefixes.ts';
+import { parsePublicUrl } from './http/public-url.ts';
 import { RequestLog } from './http/request-log.ts';
 import { Limits } from './limits/limits.ts';
 import { PauseGate } from './pause-gate.ts';
@@ -150,13 +151,13 @@ const documentsIn = (folder: string): string => join(folder, 'documents');
 
 async function assemble(db: Database, options: ServiceOptions, testControls?: TestControls): Promise<ServiceContext> {
   const { log = quietLog, uploadLimitBytes = tenMegabytes, data, pull, bodyIdleMs = 60_000 } = options;
+  const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const clock = testControls?.clock ?? options.clock ?? systemClock;
   const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : new FolderBlobs(documentsIn(data.folder));
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
   const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, reach: reachOf(options) });
   const snapshots = new DailySnapshots(db, clock);
   snapshots.rollOver();
-  const publicUrl = options.publicUrl?.replace(/\/+$/, '');
   const own = { publicUrl, uploadLimitBytes, bodyIdleMs, testControls };
   return { db, blobs, limits, refreshes, snapshots, clock, log, ...own };
 }

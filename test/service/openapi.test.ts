@@ -7,6 +7,7 @@ import { loadExamples } from '../../src/service/openapi/examples.ts';
 import { inlined } from '../../src/service/openapi/models.ts';
 import type { OperationResponse } from '../../src/service/openapi/operation.ts';
 import type { OpenApiSchema } from '../../src/service/openapi/schemas.ts';
+import { startService } from '../../src/service/service.ts';
 import { sectionFour } from './section-four.ts';
 import { type Bench, bench } from './service.ts';
 
@@ -132,9 +133,30 @@ describe('the OpenAPI document', () => {
     };
     const given = await bench();
     expect(await serverOf(given, 'dashboards.test:81')).toBe('http://dashboards.test:81/api/1.0');
-    expect(await serverOf(given, '"><script>')).toBe(given.service.url);
+    for (const bad of ['"><script>', 'h:99999', '1.2.3.4.5', '[::::]']) {
+      expect(await serverOf(given, bad), bad).toBe(given.service.url);
+    }
     const proxied = await bench({ publicUrl: 'https://dashboards.test/acme/' });
     expect(await serverOf(proxied, 'internal.test')).toBe('https://dashboards.test/acme/api/1.0');
+    const special = await bench({ publicUrl: 'https://dashboards.test/$&' });
+    expect(await serverOf(special, 'internal.test')).toBe('https://dashboards.test/$&/api/1.0');
+  });
+
+  it.each([
+    'h.test',
+    'ftp://h.test',
+    'http://ann@h.test/',
+    'http://:pw@h.test/',
+    'http://h/?',
+    'http://h/?a=1',
+    'http://h/#',
+  ])('is never served under the URL %s, which the service rejects', async (publicUrl) => {
+    await expect(startService({ data: 'memory', publicUrl })).rejects.toMatchObject({ code: 'SERVICE_ADDRESS' });
+  });
+
+  it("keeps a Klip schema's unknown members in the models of both the response and the request", () => {
+    const { KlipSchema, ReplaceKlipSchemaRequest } = document.components.schemas;
+    expect([KlipSchema!.additionalProperties, ReplaceKlipSchemaRequest!.additionalProperties]).toEqual([true, true]);
   });
 
   it('has an example of each response and of each body with fields, and the examples match the schemas', () => {

@@ -148,21 +148,13 @@ function wholeNumber(flag: string, text: string, [min, max]: readonly [number, n
   });
 }
 
-/** Parses the value of `--url`. Throws a Problem if it isn't an HTTP URL without a query. */
-function publicUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === '') return url.href;
-  const allowed = 'an http or https URL without credentials and query, such as https://dashboards.example.com';
-  throw new Problem({ code: 'CLI_OPTION', family: 'config', message: 'Invalid value for --url', seen: text, allowed });
-}
-
 function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
   const { host, port, data, memory, fixtures, readyFile, uploadLimit, requestLog, limits, allowPrivateAddresses } =
     flags;
   return {
     host,
     port: wholeNumber('--port', port, [0, 65_535]),
-    ...(flags.url !== undefined && { publicUrl: publicUrl(flags.url) }),
+    ...(flags.url !== undefined && { publicUrl: flags.url }),
     data: memory === true ? 'memory' : { folder: data },
     limits,
     allowPrivateAddresses: allowPrivateAddresses === true,

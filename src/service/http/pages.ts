@@ -66,7 +66,7 @@ function serve(app: FastifyInstance, path: string, { make, publicUrl }: Served):
 }
 
 function pageFor(url: string, made: Page): Page {
-  const text = made.text.replaceAll(anyUrl, url);
+  const text = made.text.replaceAll(anyUrl, () => url);
   return text === made.text ? made : { ...made, text, etag: `"${made.etag.slice(1, -1)}-${digest(url)}"` };
 }
 
