@@ -10,8 +10,9 @@ import { publicUrlOf } from './public-url.ts';
 
 interface Page {
   readonly type: string;
-  readonly text: string;
-  readonly etag: string;
+  /** The text, split at each place where the service's URL belongs. */
+  readonly pieces: readonly string[];
+  readonly textHash: string;
   /** Content security policy that forbids loading resources from other origins. */
   readonly policy: string;
 }
@@ -51,7 +52,9 @@ function serve(app: FastifyInstance, path: string, { make, publicUrl }: Served):
     method: ['GET', 'HEAD'],
     url: path,
     handler: async (request, reply) => {
-      const { type, text, etag, policy } = pageFor(publicUrlOf(request.raw, publicUrl), await make());
+      const { type, pieces, textHash, policy } = await make();
+      const url = publicUrlOf(request.raw, publicUrl);
+      const etag = pieces.length === 1 ? `"${textHash}"` : `"${textHash}-${digest(url)}"`;
       reply.headers({
         'content-type': type,
         etag,
@@ -60,14 +63,9 @@ function serve(app: FastifyInstance, path: string, { make, publicUrl }: Served):
         'content-security-policy': policy,
         'x-content-type-options': 'nosniff',
       });
-      return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text);
+      return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(pieces.join(url));
     },
   });
-}
-
-function pageFor(url: string, made: Page): Page {
-  const text = made.text.replaceAll(anyUrl, () => url);
-  return text === made.text ? made : { ...made, text, etag: `"${made.etag.slice(1, -1)}-${digest(url)}"` };
 }
 
 function docsPage(document: OpenApi): Page {
@@ -77,7 +75,7 @@ function docsPage(document: OpenApi): Page {
 }
 
 function page(type: string, text: string, policy = "default-src 'none'"): Page {
-  return { type, text, policy, etag: `"${digest(text)}"` };
+  return { type, pieces: text.split(anyUrl), policy, textHash: digest(text) };
 }
 
 function digest(text: string): string {
