@@ -122,3 +122,10 @@ export async function* batchesOf(queue: BatchQueue, leave: () => Promise<void>):
     await leave();
   }
 }
+
+/** Doesn't send anything to the server until the first batch is requested. */
+export async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+  const inner = batches();
+  start();
+  yield* inner;
+}

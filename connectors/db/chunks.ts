@@ -23,7 +23,7 @@ const maxPauseMs = 8000;
 export interface ChunkedOptions {
   readonly query: QueryValues & { readonly chunks: ChunkOptions };
   readonly dialect: Dialect;
-  readonly door: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
+  readonly options: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
   /** Resets the runner's stall timer while no rows are arriving. */
   readonly alive: () => void;
   readonly ask: RunQuery;
@@ -151,7 +151,7 @@ class Chunks {
 
   /** The previous chunk's last row was deleted or changed, so other rows may have been deleted or changed, too. */
   #warnOfGoneRow({ text }: CursorBound): void {
-    this.#given.door.warn?.({
+    this.#given.options.warn?.({
       code: 'DB_ROW_GONE',
       message: 'the last row of a chunk was deleted before the next chunk was read',
       seen: `${this.#given.query.chunks.column}: ${cutText(text, 80)}`,
@@ -169,7 +169,7 @@ class Chunks {
   }
 
   async #recover(thrown: unknown, tries: number): Promise<void> {
-    const { signal, log } = this.#given.door;
+    const { signal, log } = this.#given.options;
     signal.throwIfAborted();
     const isPassing = thrown instanceof Problem && thrown.family === 'try_later' && !isForNewRun(thrown);
     if (!isPassing || tries >= maxTries) throw thrown;

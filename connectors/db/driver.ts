@@ -32,6 +32,6 @@ export interface Driver {
   readonly dialect: Dialect;
   /** Lists tables and their columns; see `catalogue.ts`. */
   readonly catalogue: string;
-  check(door: ConnectOptions): Promise<string>;
-  extract(door: ConnectOptions, query: QueryValues): Promise<Extraction>;
+  check(options: ConnectOptions): Promise<string>;
+  extract(options: ConnectOptions, query: QueryValues): Promise<Extraction>;
 }

@@ -15,7 +15,7 @@ type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 export async function checkBy(driver: Driver, context: SourceContext<typeof sourceOptions>): Promise<string> {
   const way = new Route(context);
   try {
-    return await driver.check(await way.door());
+    return await driver.check(await way.connectOptions());
   } catch (thrown) {
     throw way.causeOf(thrown);
   } finally {
@@ -28,10 +28,10 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
   const { signal } = context;
   const free = await slotFor(context);
   const stop = new AbortController();
-  const door = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
-  const way = new Route(door);
+  const options = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
+  const way = new Route(options);
   try {
-    const extraction = await read(driver, { ...door, query: context.query }, way);
+    const extraction = await read(driver, { ...options, query: context.query }, way);
     const unread = () => {
       free();
       way.closeSoon();
@@ -41,7 +41,10 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
       free();
     };
     const left = () => stop.abort(new Error('the reader stopped before the first row'));
-    return { ...extraction, batches: leaving(extraction.batches, { leave, unread, left, signal: door.signal, way }) };
+    return {
+      ...extraction,
+      batches: leaving(extraction.batches, { leave, unread, left, signal: options.signal, way }),
+    };
   } catch (thrown) {
     const problem = way.causeOf(thrown);
     stop.abort(thrown);
@@ -63,12 +66,12 @@ function read(driver: Driver, context: Context, way: Route): Promise<Extraction>
   const { dialect } = driver;
   const { query, watermark, range, timezone, alive = () => undefined } = context;
   const { cursor, chunks } = query;
-  const ask: RunQuery = async (asked) => driver.extract(await way.door(), asked);
+  const ask: RunQuery = async (asked) => driver.extract(await way.connectOptions(), asked);
   if (cursor !== undefined && range !== undefined)
     return extractRange({ query: { ...query, cursor }, dialect, watermark, range, timezone, ask });
   if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
   if (chunks === undefined) return ask(query);
-  return extractChunks({ query: { ...query, chunks }, dialect, door: context, alive, ask });
+  return extractChunks({ query: { ...query, chunks }, dialect, options: context, alive, ask });
 }
 
 interface Leaving {

@@ -13,7 +13,7 @@ import type { BoundStatement, StatementShape } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
 import { maxCancelMs, waitAtMost, waitForCancellation } from './patience.ts';
 import type { ServerWarnings } from './server-warnings.ts';
-import { avoid, openOnAny } from './servers.ts';
+import { avoid, isServerFailure, openOnAny } from './servers.ts';
 import { SpanBlock } from './span-block.ts';
 import { readTls } from './tls-files.ts';
 
@@ -54,13 +54,14 @@ export class MysqlSession {
   }
 
   /** Connects to one of the servers and logs in. Throws a Problem, or the signal's reason. */
-  static open(door: ConnectOptions): Promise<MysqlSession> {
+  static open(options: ConnectOptions): Promise<MysqlSession> {
     const opener = {
       open: (login: LoginOptions) => MysqlSession.#open(login),
       objection: async () => undefined,
       close: (session: MysqlSession) => session.close(),
+      drop: (session: MysqlSession) => session.#drop(),
     };
-    return logInBy(door, () => openOnAny(door, opener));
+    return logInBy(options, () => openOnAny(options, opener));
   }
 
   static async #open({ address, server, folder, signal, log, tunnel }: LoginOptions): Promise<MysqlSession> {
@@ -86,7 +87,7 @@ export class MysqlSession {
       isConnected: this.#isConnected,
       hasTls: this.#config.ssl !== undefined,
     });
-    if (this.#isConnected && problem.family === 'try_later') avoid(this.#server);
+    if (this.#isConnected && isServerFailure(problem)) avoid(this.#server);
     return problem;
   }
 

@@ -7,24 +7,25 @@ import { boundStatement } from './mysql-statement.ts';
 import { refuseWrites, writePrivileges } from './mysql-writes.ts';
 import type { QueryValues } from './options.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
+import { servedBy } from './servers.ts';
 
 /** MySQL and MariaDB. */
 export const mysql: Driver = {
   dialect: mysqlDialect,
   catalogue: mysqlCatalogue,
-  async check(door) {
-    const session = await MysqlSession.open(door);
+  async check(options) {
+    const session = await MysqlSession.open(options);
     try {
       const [version, user, database] = await session.row(
         "select version(), substring_index(current_user(), '@', 1), coalesce(database(), 'no database')",
-        door.signal,
+        options.signal,
       );
-      const may = writePrivileges(await session.grants(door.signal));
+      const may = writePrivileges(await session.grants(options.signal));
       const warning =
         may.length === 0
           ? ''
           : `; this account has write privileges: ${may.slice(0, 4).join(', ')}${may.length > 4 ? ' …' : ''}`;
-      return `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}${warning}`;
+      return `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}${servedBy(options.address, session.place)}${warning}`;
     } finally {
       await session.close();
     }
@@ -40,10 +41,10 @@ const fixes = {
   '1301': 'raise max_allowed_packet on the server, or return shorter values',
 };
 
-async function extract(door: ConnectOptions, query: QueryValues): Promise<Extraction> {
-  const { source, signal } = door;
+async function extract(options: ConnectOptions, query: QueryValues): Promise<Extraction> {
+  const { source, signal } = options;
   refuseWrites(query.sql);
-  const session = await MysqlSession.open(door);
+  const session = await MysqlSession.open(options);
   const hangUp = () => void session.cancel();
   const leave = async (whole: boolean) => {
     signal.removeEventListener('abort', hangUp);
@@ -51,12 +52,12 @@ async function extract(door: ConnectOptions, query: QueryValues): Promise<Extrac
   };
   signal.addEventListener('abort', hangUp);
   try {
-    await session.begin(door);
+    await session.begin(options);
     const statement = await boundStatement(query, (sql) => session.prepare(sql, signal));
     const onWarnings = ({ list, isAll }: ServerWarnings) =>
       reportWarnings(
         { list: list.filter(({ code }) => !deprecations.includes(code)), isAll },
-        { place: session.place, option: query.warnings, warn: door.warn, fixes },
+        { place: session.place, option: query.warnings, warn: options.warn, fixes },
       );
     return await session.read(statement, { signal, zeroDates: source.zero_dates, onWarnings, leave });
   } catch (thrown) {

@@ -120,7 +120,7 @@ function postgresFaults(source: SourceValues, driver: DriverName | undefined): O
 export function addressFaults(source: SourceValues, address: ServerAddress, isWhole = source.service === undefined) {
   return [
     ...(isWhole && address.user === undefined ? [userMissing(source)] : []),
-    ...tlsFaults(address, isWhole),
+    ...tlsFaults(source, address, isWhole),
     ...sshFaults(source, address),
     ...portFaults(source, address),
     ...(address.driver === 'sqlserver' && address.servers.length > 1
@@ -140,10 +140,17 @@ function userMissing({ url }: SourceValues): OptionFault {
   return url === undefined ? { option: 'user', message: 'is missing' } : { option: 'url', message: 'has no user' };
 }
 
-function tlsFaults({ tls, driver, hasChannelBinding }: ServerAddress, isWhole: boolean): OptionFault[] {
+function tlsFaults(source: SourceValues, address: ServerAddress, isWhole: boolean): OptionFault[] {
+  const { tls, driver, servers, hasChannelBinding } = address;
   const { mode = 'off', verify, ...files } = tls;
-  const isUnused = isWhole && mode === 'off' && (verify !== undefined || Object.keys(files).length > 0);
+  // If the option turns TLS off, the files that the URL or the connection service names don't matter.
+  const others = Object.keys(source.tls.mode === 'off' ? source.tls : tls).filter((name) => name !== 'mode');
+  const isUnused = isWhole && mode === 'off' && others.length > 0;
+  const isForSocket = driver === 'postgres' && servers.every(({ host }) => host.startsWith('/'));
   const messages = [
+    ...(isForSocket && mode !== 'off' && source.tls.mode !== undefined
+      ? ['does not apply to a Unix socket of PostgreSQL; remove it']
+      : []),
     ...(isUnused ? ['is off, but other TLS options are set; set mode to verify'] : []),
     ...(mode === 'verify-ca' && driver === 'sqlserver'
       ? ['cannot have mode verify-ca for SQL Server; use verify']

@@ -7,8 +7,9 @@ import { placeOf, type Server, type ServerAddress } from './address.ts';
 const forOthers = 0o077;
 
 /**
- * Adds the passwords from a password file to an address. Throws `DB_PASSWORD_FILE` if the file can't be read, if other
- * users can read it, or if none of its lines matches. https://www.postgresql.org/docs/current/libpq-pgpass.html
+ * Adds the passwords from a password file to the servers of an address that have none, as libpq does. A server without
+ * a matching line may not need a password. Throws `DB_PASSWORD_FILE` if the file can't be read, if other users can read
+ * it, or if no line matches any of the servers. https://www.postgresql.org/docs/current/libpq-pgpass.html
  */
 export async function withPasswords(address: ServerAddress, file: string, folder: string): Promise<ServerAddress> {
   const path = resolve(folder, expandHome(file));
@@ -16,16 +17,19 @@ export async function withPasswords(address: ServerAddress, file: string, folder
   const { user = '', database = user } = address;
   const completed = (server: Server): Server => {
     const { host, port } = server;
+    if (server.password !== undefined) return server;
     const names = host.startsWith('/') ? [host, 'localhost'] : [host];
     const wanted = [names, [String(port)], [database], [user]];
     const line = lines.find((fields) => wanted.every((texts, i) => fields[i] === '*' || texts.includes(fields[i]!)));
-    if (line === undefined) throw noLine(path, `${placeOf(server)}, database ${database}, user ${user}`);
+    if (line === undefined) return server;
     const password = line[4]!;
     registerSecret(password);
     return { ...server, password };
   };
   const [first, ...others] = address.servers;
-  return { ...address, servers: [completed(first), ...others.map(completed)] };
+  const servers = [completed(first), ...others.map(completed)] as const;
+  if (servers.some(({ password }) => password !== undefined)) return { ...address, servers };
+  throw noLine(path, `${servers.map(placeOf).join(', ')}, database ${database}, user ${user}`);
 }
 
 function noLine(path: string, seen: string): Problem {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
 import { placeOf, type Server } from './address.ts';
-import { BatchQueue, batchesOf } from './batch-queue.ts';
+import { BatchQueue, batchesOf, lazily } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { ConnectOptions, LoginOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
@@ -15,10 +15,11 @@ import { checkMessages } from './postgres-messages.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
 import { Description, Portal } from './postgres-statement.ts';
 import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
+import { whenHeard } from './reading-socket.ts';
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
-import { avoid, openOnAny } from './servers.ts';
+import { avoid, isServerFailure, openOnAny } from './servers.ts';
 import { SpanBlock } from './span-block.ts';
-import { objectionTo, targetQuery } from './target-session.ts';
+import { objectionTo } from './target-session.ts';
 import { readTls } from './tls-files.ts';
 
 const goodbyePatienceMs = 2000;
@@ -50,6 +51,8 @@ export class PostgresSession {
   #onBroken: (reason: unknown) => void = () => {};
   readonly #warnings: ServerWarning[] = [];
   #isConnected = false;
+  /** Whether Sluice itself ends the connection. */
+  #isEnding = false;
   /** Whether a response from the server is still outstanding. */
   #isBusy = false;
 
@@ -66,19 +69,24 @@ export class PostgresSession {
   }
 
   /** Connects to one of the servers and logs in. Throws a Problem, or the signal's reason. */
-  static open(door: ConnectOptions): Promise<PostgresSession> {
+  static open(options: ConnectOptions): Promise<PostgresSession> {
     const opener = {
       open: (login: LoginOptions) => PostgresSession.#open(login),
-      objection: async (session: PostgresSession, target: TargetSession) =>
-        target === 'any' ? undefined : objectionTo(target, await session.row(targetQuery)),
+      objection: (session: PostgresSession, target: TargetSession) =>
+        objectionTo(target, {
+          ...options,
+          ...{ place: session.place, row: (sql) => session.row(sql), drop: () => session.#drop() },
+        }),
       close: (session: PostgresSession) => session.close(),
+      drop: (session: PostgresSession) => session.#drop(),
     };
-    return logInBy(door, () => openOnAny(door, opener));
+    return logInBy(options, () => openOnAny(options, opener));
   }
 
   static async #open({ address, server, folder, signal, log, tunnel }: LoginOptions): Promise<PostgresSession> {
     signal.throwIfAborted();
-    const tls = await readTls(address.tls, folder);
+    // As in libpq: PostgreSQL doesn't offer TLS on a Unix socket, which doesn't leave the machine.
+    const tls = server.host.startsWith('/') ? undefined : await readTls(address.tls, folder);
     const config = postgresConfig({ address, server, tls, socketFolder: tunnel?.folder });
     const session = new PostgresSession(server, config);
     session.#client.on('notice', logNotice(log));
@@ -110,7 +118,7 @@ export class PostgresSession {
   #problem(thrown: unknown): Problem {
     const hasTls = this.#config.ssl !== false;
     const problem = postgresProblem(thrown, { place: this.place, isConnected: this.#isConnected, hasTls });
-    if (this.#isConnected && problem.family === 'try_later') avoid(this.#server);
+    if (this.#isConnected && !this.#isEnding && isServerFailure(problem)) avoid(this.#server);
     return problem;
   }
 
@@ -255,6 +263,7 @@ export class PostgresSession {
    * Closes the connection cleanly. If the server doesn't respond, stops waiting, because all rows have already arrived.
    */
   async close(): Promise<void> {
+    this.#isEnding = true;
     const goodbye = async () => {
       await this.#client.query('commit');
       await this.#client.end();
@@ -272,6 +281,7 @@ export class PostgresSession {
    * the server responds.
    */
   async cancel(): Promise<void> {
+    this.#isEnding = true;
     const stream = this.#connection.stream as Socket;
     stream.resume();
     const canceled = repeatCancel(this.#client, { config: this.#config, isBusy: () => this.#isBusy });
@@ -280,26 +290,11 @@ export class PostgresSession {
   }
 
   #drop(): void {
+    this.#isEnding = true;
     this.#connection.stream.destroy();
   }
 
   get #connection(): pg.Connection {
     return (this.#client as unknown as { connection: pg.Connection }).connection;
   }
-}
-
-/**
- * Calls `then` after reading all data that has arrived so far. If the server has ended an idle session, it has already
- * sent the reason, and a write would break the connection before that reason is read. The first tick of the event loop
- * starts the read, and the second one completes it.
- */
-function whenHeard(then: () => void): void {
-  setImmediate(() => setImmediate(then));
-}
-
-/** Doesn't send anything to the server until the first batch is requested. */
-async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
-  const inner = batches();
-  start();
-  yield* inner;
 }

@@ -5,21 +5,22 @@ import type { ConnectOptions, Driver } from './driver.ts';
 import type { QueryValues } from './options.ts';
 import { PostgresSession } from './postgres-session.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
+import { servedBy } from './servers.ts';
 
 /** Driver for PostgreSQL and compatible servers. */
 export const postgres: Driver = {
   dialect: postgresDialect,
   catalogue: postgresCatalogue,
-  async check(door) {
-    const session = await PostgresSession.open(door);
+  async check(options) {
+    const session = await PostgresSession.open(options);
     try {
       // The check uses a transaction, as a run does, because a pooler or a compatible server may not support
       // transactions.
-      await session.begin(door.source.statement_timeout_seconds);
+      await session.begin(options.source.statement_timeout_seconds);
       const [version, user, database] = await session.row(
         "select current_setting('server_version'), current_user::text, current_database()::text",
       );
-      return `PostgreSQL ${version?.split(' ')[0]} as ${user} on ${database}`;
+      return `PostgreSQL ${version?.split(' ')[0]} as ${user} on ${database}${servedBy(options.address, session.place)}`;
     } finally {
       await session.close();
     }
@@ -27,9 +28,9 @@ export const postgres: Driver = {
   extract,
 };
 
-async function extract(door: ConnectOptions, query: QueryValues): Promise<Extraction> {
-  const { source, signal } = door;
-  const session = await PostgresSession.open(door);
+async function extract(options: ConnectOptions, query: QueryValues): Promise<Extraction> {
+  const { source, signal } = options;
+  const session = await PostgresSession.open(options);
   const hangUp = () => void session.cancel();
   signal.addEventListener('abort', hangUp);
   try {
@@ -40,7 +41,7 @@ async function extract(door: ConnectOptions, query: QueryValues): Promise<Extrac
       await (whole ? session.close() : session.cancel());
     };
     const onWarnings = (warnings: ServerWarnings) =>
-      reportWarnings(warnings, { place: session.place, option: query.warnings, warn: door.warn });
+      reportWarnings(warnings, { place: session.place, option: query.warnings, warn: options.warn });
     return session.read(wire, query, { signal, onWarnings, leave });
   } catch (thrown) {
     signal.removeEventListener('abort', hangUp);

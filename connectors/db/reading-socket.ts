@@ -37,3 +37,12 @@ export class ReadingSocket extends Socket {
     return true;
   }
 }
+
+/**
+ * Calls `then` after reading all data that has arrived so far. If the server has ended an idle session, it has already
+ * sent the reason, and a write would break the connection before that reason is read. The first tick of the event loop
+ * starts the read, and the second one completes it.
+ */
+export function whenHeard(then: () => void): void {
+  setImmediate(() => setImmediate(then));
+}

@@ -25,7 +25,7 @@ export class Route {
    * The options to connect with. They include the SSH tunnel if one is configured. The service and password files are
    * read again each time, because they may have changed.
    */
-  async door(): Promise<ConnectOptions> {
+  async connectOptions(): Promise<ConnectOptions> {
     const { source, folder, signal } = this.#options;
     const { ssh } = source;
     const address = await readAddress(source, folder);

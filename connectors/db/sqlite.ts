@@ -15,8 +15,8 @@ import { sqliteType, sqliteValue } from './sqlite-types.ts';
 export const sqlite: Driver = {
   dialect: sqliteDialect,
   catalogue: sqliteCatalogue,
-  async check(door) {
-    const { path, timeoutMs } = placeOf(door);
+  async check(options) {
+    const { path, timeoutMs } = placeOf(options);
     return guarded(path, async () => {
       const db = openSqlite({ path, timeoutMs });
       try {
@@ -29,15 +29,15 @@ export const sqlite: Driver = {
     });
   },
 
-  async extract(door, query) {
-    const place = placeOf(door);
-    const reader = readerFor(door);
+  async extract(options, query) {
+    const place = placeOf(options);
+    const reader = readerFor(options);
     const { sql, parameters } = query;
     try {
-      return await guarded(place.path, () => read(reader, { ...place, sql, parameters }, door.signal));
+      return await guarded(place.path, () => read(reader, { ...place, sql, parameters }, options.signal));
     } catch (thrown) {
       await reader.close();
-      throw door.signal.aborted ? door.signal.reason : thrown;
+      throw options.signal.aborted ? options.signal.reason : thrown;
     }
   },
 };

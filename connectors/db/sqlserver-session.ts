@@ -49,8 +49,8 @@ export class SqlserverSession {
   }
 
   /** Connects and logs in. Throws a Problem, or the signal's reason. */
-  static open(door: ConnectOptions): Promise<SqlserverSession> {
-    return logInBy(door, () => SqlserverSession.#open(door));
+  static open(options: ConnectOptions): Promise<SqlserverSession> {
+    return logInBy(options, () => SqlserverSession.#open(options));
   }
 
   static async #open({ source, address, folder, signal, tunnel }: ConnectOptions): Promise<SqlserverSession> {

@@ -7,26 +7,26 @@ import { SqlserverSession } from './sqlserver-session.ts';
 export const sqlserver: Driver = {
   dialect: sqlserverDialect,
   catalogue: sqlserverCatalogue,
-  async check(door) {
-    const session = await SqlserverSession.open(door);
+  async check(options) {
+    const session = await SqlserverSession.open(options);
     try {
       const [version, user, database] = await session.row(
         "select cast(serverproperty('productversion') as nvarchar(40)), suser_sname(), db_name()",
-        door.signal,
+        options.signal,
       );
       return `SQL Server ${version} as ${user} on ${database}`;
     } finally {
       session.close();
     }
   },
-  async extract(door, query) {
-    const session = await SqlserverSession.open(door);
+  async extract(options, query) {
+    const session = await SqlserverSession.open(options);
     try {
-      await session.begin(door.signal);
-      return await session.read(query, door.signal);
+      await session.begin(options.signal);
+      return await session.read(query, options.signal);
     } catch (thrown) {
       session.close();
-      door.signal.throwIfAborted();
+      options.signal.throwIfAborted();
       throw thrown;
     }
   },

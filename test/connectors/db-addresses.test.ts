@@ -12,6 +12,7 @@ import { describeWithServer } from '../servers/describe.ts';
 import { freePort } from '../servers/free-port.ts';
 import { startPostgres } from '../servers/postgres.ts';
 import { check, extract, firstOf, type Options, problemOf, read } from './db-reader.ts';
+import { startScripted } from './scripted-server.ts';
 
 /** An address, without what the defaults set. */
 function shown(source: Options) {
@@ -144,7 +145,7 @@ describe('a file of libpq', () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-libpq-'));
     await writeFile(
       join(folder, 'services'),
-      '# shops\n[shop]\nhost=a,b\nport=5433\n dbname = shop\nuser=etl\nsslmode=verify-full\n\n[strange]\nuser=a\nhostaddr=1.2.3.4\n[nobody]\nhost=a\n',
+      '# shops\n[shop]\nhost=a,b\nport=5433\n dbname = shop\nuser=etl\nsslmode=verify-full\n\n[strange]\nuser=a\nhostaddr=1.2.3.4\n[empty]\nhost=a\n[known]\nhost=a\nuser=u\npassword=own\n',
     );
     const lines = [
       '# comment',
@@ -153,6 +154,7 @@ describe('a file of libpq', () => {
       '*:5433:*:etl:any:rest',
     ];
     await writeFile(join(folder, 'pgpass'), lines.join('\n'), { mode: 0o600 });
+    await writeFile(join(folder, 'one'), 'b:*:*:*:p', { mode: 0o600 });
     await writeFile(join(folder, 'open'), lines.join('\n'), { mode: 0o644 });
   });
   afterAll(() => rm(folder, { recursive: true }));
@@ -175,11 +177,17 @@ describe('a file of libpq', () => {
     expect(servers.map(({ password }) => password)).toEqual(['with:colon\\', 'any']);
   });
 
+  it('sets no password where none is needed: at a host without a line, or if the service has one', async () => {
+    const passwords = async (source: Options) => (await address(source)).servers.map(({ password }) => password);
+    expect(await passwords({ ...shop, passfile: 'one' })).toEqual([undefined, 'p']);
+    expect(await passwords({ ...shop, service: 'known', passfile: 'pgpass' })).toEqual(['own']);
+  });
+
   it.each<[string, Options, object]>([
     ['a file that does not exist', { service: 'a', service_file: 'b' }, { code: 'DB_SERVICE_FILE' }],
-    ['an unknown section', { ...shop, service: 'a' }, { seen: 'a', allowed: 'shop, strange, nobody' }],
+    ['an unknown section', { ...shop, service: 'a' }, { seen: 'a', allowed: 'shop, strange, empty, known' }],
     ['an unknown entry', { ...shop, service: 'strange' }, { message: expect.stringContaining('"hostaddr"') }],
-    ['an incomplete section', { ...shop, service: 'nobody' }, { message: expect.stringContaining('user') }],
+    ['an incomplete section', { ...shop, service: 'empty' }, { message: expect.stringContaining('user') }],
     ['no password file', { ...shop, passfile: 'a' }, { code: 'DB_PASSWORD_FILE' }],
     [
       'a password file that other users can read',
@@ -232,10 +240,22 @@ describeWithServer(
       }
     });
 
-    it('can be a socket', async () => {
+    it('can be a socket, on which there is no TLS', async () => {
       const { user, password, port, folder } = server();
       const url = `postgres://${user}:${password}@/postgres?host=${folder}&port=${port}`;
       expect(await check({ url })).toContain('PostgreSQL');
+      expect(await check({ url: `${url}&sslmode=require` })).toContain('PostgreSQL');
+    });
+
+    it('can be in files of libpq', async () => {
+      const { user, password, port } = server();
+      const folder = await mkdtemp(join(tmpdir(), 'sluice-libpq-'));
+      const section = `[shop]\nhost=127.0.0.1\nport=${port}\nuser=${user}\ndbname=postgres\n`;
+      await writeFile(join(folder, 'services'), section);
+      await writeFile(join(folder, 'pgpass'), `127.0.0.1:${port}:postgres:${user}:${password}\n`, { mode: 0o600 });
+      const source = { service: 'shop', service_file: 'services', passfile: 'pgpass' };
+      expect(await check(source, { folder })).toContain(`as ${user} on postgres`);
+      await rm(folder, { recursive: true });
     });
 
     it('is connected to with channel binding if the URL requires it, otherwise refused', async () => {
@@ -268,10 +288,59 @@ describeWithServer(
       expect(await problemOf(check(hosts('?target_session_attrs=standby')))).toMatchObject({
         code: 'DB_NO_SERVER',
         family: 'try_later',
-        seen: expect.stringMatching(`^${down}: .*connection refused.*; ${up}: it is not a standby$`),
+        seen: expect.stringMatching(`^${up}: it is not a standby; ${down}: .*connection refused$`),
       });
+      expect(await check(hosts(''))).toContain(` at ${up}`);
       const wrong = { url: hosts('').url.replace(server().password, 'wrong') };
       expect(await problemOf(check(wrong))).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
+    });
+
+    // A server that accepts every login. It then answers with the bytes, or not at all.
+    const loggedIn = Buffer.from('5200000008000000005a0000000549', 'hex');
+    const unknown = Buffer.from('E\0\0\0\x17SERROR\0C42704\0Mno\0\0Z\0\0\0\x05I');
+
+    it.each<[string, readonly Buffer[], string]>([
+      ['never says whether it is suitable', [loggedIn], 'did not respond within 0.5 s'],
+      ['does not know the question', [loggedIn, unknown], 'does not support target_session_attrs: read-write'],
+    ])('skips a host that %s', async (_, answers, reason) => {
+      const silent = `127.0.0.1:${await startScripted(answers)}`;
+      const up = `127.0.0.1:${server().port}`;
+      const options = { target_session_attrs: 'read-write', connect_timeout_seconds: 0.5 };
+      const at = (hosts: string) => ({ url: server().url.replace(up, hosts), ...options });
+      const skipped: object[] = [];
+      const info = (_message: string, facts?: object) => skipped.push(facts!);
+      expect(await check(at(`${silent},${up}`), { info })).toContain(` at ${up}`);
+      expect(skipped).toEqual([{ place: silent, reason: expect.stringContaining(reason) }]);
+      expect(await problemOf(check(at(silent)))).toMatchObject({ family: 'try_later' });
+    });
+
+    it('stops waiting for the answer if the run is aborted', async () => {
+      const url = `postgres://a@127.0.0.1:${await startScripted([loggedIn])}/b?target_session_attrs=primary`;
+      const stop = new AbortController();
+      const checking = check({ url, connect_timeout_seconds: 600 }, { signal: stop.signal });
+      setTimeout(() => stop.abort(new Error('stopped')), 100);
+      await expect(checking).rejects.toThrow('stopped');
+    });
+
+    it('is tried first again after Sluice itself has ended a read', async () => {
+      const other = await startPostgres();
+      try {
+        const [first, second] = [`127.0.0.1:${server().port}`, `127.0.0.1:${other.port}`];
+        const source = { url: server().url.replace(first, `${first},${second}`) };
+        const many = "select g, repeat('x', 1000) as fill from generate_series(1, 2000000) g";
+        await (await firstOf(await extract(source, many))).return!();
+        const stop = new AbortController();
+        const iterator = await firstOf(await extract(source, many, { signal: stop.signal }));
+        stop.abort(new Error('stopped'));
+        await expect(
+          (async () => {
+            while (!(await iterator.next()).done);
+          })(),
+        ).rejects.toThrow('stopped');
+        expect((await read(source, 'select inet_server_port()')).rows).toEqual([[String(server().port)]]);
+      } finally {
+        await other.stop();
+      }
     });
 
     it('is read from another host after a read failed on the first one', async () => {

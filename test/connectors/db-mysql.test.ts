@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { batchText } from '#sdk';
 import { MysqlSession } from '../../connectors/db/mysql-session.ts';
 import { describeWithServer } from '../servers/describe.ts';
+import { freePort } from '../servers/free-port.ts';
 import { startMariadb } from '../servers/mariadb.ts';
 import { check, connectOptions, countRows, extract, firstOf, problemOf, read } from './db-reader.ts';
 
@@ -45,6 +46,12 @@ describeWithServer({ servers: 'MariaDB' }, 'the MariaDB reader', (server) => {
       /^MariaDB 1\d\.\d+\.\d+ as sluice on test; this account has write privileges: ALL PRIVILEGES$/,
     );
     expect(await check({ url: server().url.replace('mysql:', 'mariadb:') })).toMatch(/^MariaDB/);
+  });
+
+  it('skips a host that is down', async () => {
+    const up = `127.0.0.1:${server().port}`;
+    const hosts = `127.0.0.1:${await freePort()},${up}`;
+    expect(await check({ url: server().url.replace(up, hosts) })).toContain(` at ${up}`);
   });
 
   it('also connects through a Unix socket', async () => {

@@ -3,7 +3,7 @@ import { addressOf } from '../../connectors/db/address.ts';
 import type { ConnectOptions } from '../../connectors/db/driver.ts';
 import db from '../../connectors/db/index.ts';
 
-const log = { debug() {}, info() {} };
+const log = { debug() {} };
 
 export type Options = Readonly<Record<string, unknown>>;
 
@@ -16,13 +16,15 @@ interface Setting {
   readonly timezone?: string;
   /** Receives every warning. */
   readonly warn?: () => void;
+  /** Receives every message of the log that isn't a warning. */
+  readonly info?: (message: string, facts?: object) => void;
   /** Receives the run's warnings. */
   readonly onWarning?: (warning: RunWarning) => void;
 }
 
 function contextOf(source: Options, setting: Setting) {
-  const { signal = new AbortController().signal, folder = '/nowhere', warn = () => {} } = setting;
-  return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn } };
+  const { signal = new AbortController().signal, folder = '/nowhere', warn = () => {}, info = () => {} } = setting;
+  return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn, info } };
 }
 
 /** What a driver gets, for tests of a driver's session. */

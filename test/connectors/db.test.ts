@@ -23,6 +23,8 @@ describe('database options', () => {
     [{ driver: 'postgres', host: 'a, b:5433', user: 'c', passfile: 'd' }],
     [{ url: 'postgres://a@b?sslmode=verify-full&ssl=false', tls: { mode: 'verify' } }],
     [{ url: 'postgres://b/d?user=etl@server&sslmode=require' }],
+    [{ url: 'postgres://a@b?sslmode=verify-full&sslrootcert=c', tls: { mode: 'off' } }],
+    [{ url: 'postgres://a@/b?host=/tmp&sslmode=require' }],
     [{ service: 'shop', service_file: 'services', passfile: 'd' }],
     [{ url: 'postgres://a@b', tls: { mode: 'verify', ca_file: 'ca.pem', cert_file: 'c', key_file: 'k' } }],
   ])('are accepted: %j', (source) => {
@@ -104,6 +106,7 @@ describe('database options', () => {
     [{ driver: 'sqlite' }, ['file is missing']],
     [{ file: 'a', host: 'b', tls: { mode: 'require' } }, ['host does not apply', 'tls does not apply']],
     [{ driver: 'postgres', user: 'a', tls: { mode: 'off', ca_file: 'b' } }, ['tls is off']],
+    [{ driver: 'postgres', user: 'a', host: '/b', tls: { mode: 'verify' } }, ['tls does not apply to a Unix socket']],
     [
       { driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } },
       ['tls needs both cert_file and key_file'],

@@ -218,6 +218,12 @@ export const otherLines: readonly OtherLine[] = [
     description: 'A notice from PostgreSQL.',
   },
   {
+    line: 'database server skipped',
+    level: 'info',
+    facts: ['job', 'run', 'place', 'reason'],
+    description: 'A server of a source with several hosts can’t be used, so the next one is tried.',
+  },
+  {
     line: 'the server sent packets out of order',
     level: 'warn',
     facts: ['job', 'run', 'expected', 'seen'],
