@@ -6,19 +6,18 @@ const maxDifferences = 5;
 
 /** The columns and indexes of a state's tables, in the form of `newestTables`. */
 const tablesIn = (schema: string) => sql<{ name: string; parts: string }>`
-  with parts (id, part) as (
-    select attrelid, attname || ' ' || format_type(atttypid, null) || case when attnotnull then ' not null' else '' end
-    from pg_attribute where attnum > 0 and not attisdropped
+  select c.relname as name, string_agg(p.part, '; ') as parts
+  from pg_namespace n join pg_class c on c.relnamespace = n.oid cross join lateral (
+    select attname || ' ' || format_type(atttypid, null) || case when attnotnull then ' not null' else '' end as part
+    from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
     union all
-    select i.indrelid, case when i.indisunique then 'unique (' else 'index (' end ||
+    select case when i.indisunique then 'unique (' else 'index (' end ||
       string_agg(a.attname, ', ' order by k.place) || ')' || case when i.indpred is null then '' else ' partial' end
     from pg_index i cross join unnest(i.indkey::int2[]) with ordinality as k (number, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
-    where i.indisvalid
-    group by i.indexrelid, i.indrelid, i.indisunique, i.indpred is null
-  )
-  select c.relname as name, string_agg(p.part, '; ') as parts
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace join parts p on p.id = c.oid
+    where i.indrelid = c.oid and i.indisvalid
+    group by i.indexrelid, i.indisunique, i.indpred is null
+  ) p
   where n.nspname = ${schema} and c.relkind = 'r'
   group by c.relname`;
 
