@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { maxDepth } from '../uploads/json-syntax-scanner.ts';
 import { badRequest } from './api-error.ts';
 import { type BodyReadOptions, withStallTimeout } from './slow-client.ts';
 
@@ -93,9 +94,27 @@ export async function readText(incoming: IncomingBody): Promise<string> {
 }
 
 function parse(text: string): unknown {
+  // Deeper values would exceed the stack or not, depending on what the service did before.
+  if (text.length > maxDepth && depthOf(text) > maxDepth) {
+    throw badRequest(`The body has more than ${maxDepth} open brackets`);
+  }
   try {
     return JSON.parse(text, (key, value: unknown) => (poison.has(key) ? undefined : value));
   } catch (thrown) {
     throw badRequest(`The body is not valid JSON: ${(thrown as Error).message}`);
   }
+}
+
+/** A string, or a bracket. A string without an end reaches to the end of the text, so the text is scanned only once. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[{\]}]/gs;
+
+/** The largest number of brackets that are open at the same place. */
+function depthOf(text: string): number {
+  let open = 0;
+  let depth = 0;
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === '[' || token === '{') depth = Math.max(depth, ++open);
+    else if (token === ']' || token === '}') open--;
+  }
+  return depth;
 }
