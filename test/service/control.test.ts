@@ -65,6 +65,7 @@ describe('the control interface', () => {
     expect([status, errorOf(data).message]).toEqual([400, 'Unknown field "frist"; did you mean "first"?']);
     expect((await given.control('GET', '/requests?metod=GET')).status).toBe(400);
     expect((await given.control('GET', '/nothing')).status).toBe(404);
+    expect((await given.control('QUERY', '/requests')).status).toBe(404);
     expect((await given.control('POST', '/reset', '{')).status).toBe(400);
   });
 

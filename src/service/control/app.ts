@@ -3,6 +3,7 @@ import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import { IncomingBody } from '../http/body.ts';
+import { hideContentType } from '../http/content-type.ts';
 import type { ControlContext } from './context.ts';
 import type { ControlEndpoint } from './endpoint.ts';
 import { controlRunnerOf } from './run-endpoint.ts';
@@ -30,7 +31,7 @@ export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpo
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (request) => {
-    delete request.raw.headers['content-type'];
+    hideContentType(request.raw);
     if (!bearsToken(request.headers.authorization, given.token)) throw wrongToken();
   });
   app.setErrorHandler((thrown, _request, reply) => fail(reply, thrown, given.context));

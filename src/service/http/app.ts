@@ -11,6 +11,7 @@ import type { PauseGate } from '../pause-gate.ts';
 import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
 import { badRequest } from './api-error.ts';
+import { hideContentType } from './content-type.ts';
 import { errorBody } from './envelope.ts';
 import { exchange, type RouteTarget } from './exchange.ts';
 import { servePages } from './pages.ts';
@@ -98,8 +99,7 @@ function installRequestLog(app: FastifyInstance, context: ServiceContext, reques
   app.decorateRequest('entry', null as unknown as LoggedRequest);
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply, { context, requestLog });
-    // Otherwise, Fastify would reject an unparsable content type before our handlers run.
-    delete request.raw.headers['content-type'];
+    hideContentType(request.raw);
     done();
   });
 }
