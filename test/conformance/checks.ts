@@ -174,7 +174,7 @@ export const checks: readonly Check[] = [
     appliesTo: hasFields,
     run: async (world, endpoint) => {
       const ready = await world.ready(endpoint, own);
-      const bodies = ['{"name":', '[1]', 'null', '7', '{"a":1}{', Buffer.from([0x7b, 0xff, 0x7d]), '['.repeat(100_000)];
+      const bodies = ['{"name":', '[1]', '7', '{"a":1}{', Buffer.from([0x7b, 0xff, 0x7d]), '['.repeat(100_000)];
       for (const body of bodies) {
         expectError(await world.send(endpoint, ready, { body }), 400, 'bad_request');
       }

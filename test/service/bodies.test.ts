@@ -27,6 +27,42 @@ describe('a JSON body', () => {
     const open = `{"name": "a", "unknown": "${String.raw`\"`.repeat(500_000)}`;
     expect((await given.call('POST', '/klips', { body: open })).body.meta.error_desc).toContain('not valid JSON');
   });
+
+  // R and curl clients copy the vendor's examples, such as -d "{'name': 'x'}".
+  it("can have its strings in single quotes, as in the vendor's examples for curl", async () => {
+    const given = service();
+    const name = String.raw`It\'s "new" \\ ä`;
+    const { body } = await given.call('POST', '/groups', { body: `{'name': '${name}', "description": "it's"}` });
+    const { data } = (await given.call('GET', body.meta.location!)).body;
+    expect(data).toMatchObject({ name: 'It\'s "new" \\ ä', description: "it's" });
+    for (const bad of ["{'name': 'a", "{'name': 'a}", "{'name': 'a'b'}", "{name: 'a'}", "{'name': \"a'}"]) {
+      const { status, body: answer } = await given.call('POST', '/groups', { body: bad });
+      expect([bad, status, answer.meta.error_desc]).toEqual([bad, 400, expect.stringContaining('not valid JSON')]);
+    }
+  });
+
+  // PHP encodes an empty array as []. Java clients that openapi-generator makes send null for a missing body.
+  it('can be [] or null if no field is required, as clients send to operations without fields', async () => {
+    const given = service();
+    const id = await given.source();
+    for (const body of ['[]', 'null', '[ ]']) {
+      expect((await given.call('POST', `/datasources/${id}/@/enable`, { body })).status).toBe(200);
+      expect((await given.call('PUT', `/datasources/${id}`, { body })).status).toBe(200);
+      expect((await given.call('POST', '/groups', { body })).body.meta.error_desc).toBe('Field "name" is required');
+    }
+    expect((await given.call('PUT', `/datasources/${id}`, { body: '[1]' })).status).toBe(400);
+  });
+});
+
+// Python's requests writes booleans as True and False.
+it('a boolean in the query can be in any case', async () => {
+  const given = service();
+  const id = await given.source();
+  const { body } = await given.call('GET', `/datasources/${id}?full=True`);
+  expect(body.data.properties).toEqual({});
+  const { body: short } = await given.call('GET', `/datasources/${id}?full=FALSE`);
+  expect(short.data).not.toHaveProperty('properties');
+  expect((await given.call('GET', `/datasources/${id}?full=yes`)).status).toBe(400);
 });
 
 it('a request with the method QUERY gets the same responses as with other methods that an endpoint does not have', async () => {

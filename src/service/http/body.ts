@@ -64,14 +64,15 @@ function refuseCompressed(encoding = 'identity'): void {
 }
 
 /**
- * Reads the body as a JSON object; an empty body counts as an empty object. Drops keys that could change an object's
- * prototype.
+ * Reads the body as a JSON object. An empty body, `null` and `[]` count as an empty object, because some clients send
+ * these to operations without fields. Drops keys that could change an object's prototype.
  */
 export async function readJson(incoming: IncomingBody): Promise<Record<string, unknown>> {
   const text = await readText(incoming);
   if (text.trim() === '') return {};
   const value = parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) {
     throw badRequest('The body must be a JSON object');
   }
   return value as Record<string, unknown>;
@@ -99,14 +100,38 @@ function parse(text: string): unknown {
     throw badRequest(`The body has more than ${maxDepth} open brackets`);
   }
   try {
-    return JSON.parse(text, (key, value: unknown) => (poison.has(key) ? undefined : value));
+    return parseStrictly(text);
   } catch (thrown) {
-    throw badRequest(`The body is not valid JSON: ${(thrown as Error).message}`);
+    const lenient = parseLeniently(text);
+    if (lenient === undefined) throw badRequest(`The body is not valid JSON: ${(thrown as Error).message}`);
+    return lenient;
   }
 }
 
-/** A string, or a bracket. A string without an end reaches to the end of the text, so the text is scanned only once. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[{\]}]/gs;
+function parseStrictly(text: string): unknown {
+  return JSON.parse(text, (key, value: unknown) => (poison.has(key) ? undefined : value));
+}
+
+/** Accepts strings in single quotes, which the vendor's examples for curl, and clients that are based on them, have. */
+function parseLeniently(text: string): unknown {
+  if (!text.includes("'")) return undefined;
+  try {
+    return parseStrictly(text.replaceAll(tokens, (all, inner?: string) => (inner === undefined ? all : quoted(inner))));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Puts the content of a string in single quotes into double quotes. */
+function quoted(inner: string): string {
+  return `"${inner.replaceAll(/\\.|"/gs, (mark) => (mark === '"' ? '\\"' : mark === "\\'" ? "'" : mark))}"`;
+}
+
+/**
+ * A string in double or single quotes (whose content is the group), or a bracket. A string without an end reaches to the
+ * end of the text, so the text is scanned only once.
+ */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"?|'([^'\\]*(?:\\.[^'\\]*)*)'?|[[{\]}]/gs;
 
 /** The largest number of brackets that are open at the same place. */
 function depthOf(text: string): number {

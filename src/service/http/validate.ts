@@ -71,7 +71,7 @@ function validator(properties: TProperties, read: (value: unknown, property: Pro
  */
 function fromText(value: unknown, { type }: Property): unknown {
   if (type === 'integer' && typeof value === 'string' && /^-?\d{1,30}$/.test(value)) return Number(value);
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  if (type === 'boolean' && typeof value === 'string' && /^(true|false)$/i.test(value)) return /^true$/i.test(value);
   return value;
 }
 
