@@ -33,7 +33,7 @@ export interface ApiCall<Q = unknown, B = unknown> extends Omit<AuthenticatedReq
 /** What an endpoint's `do` function returns: parts of the response envelope, or a stream that is sent unchanged. */
 export type EndpointResult =
   | { readonly data?: object; readonly meta?: Meta }
-  | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
+  | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> & { readonly etag: string } };
 
 /**
  * What the endpoint's behavior is based on: the service's public document or, where the document is silent, our own

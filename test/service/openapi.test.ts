@@ -119,8 +119,11 @@ describe('the OpenAPI document', () => {
       expect(JSON.parse(text)).toEqual(
         JSON.parse(JSON.stringify(openApiOf(resources, { url: given.origin, examples }))),
       );
-      const again = await ask(given, path, { etag: String(headers.etag) });
-      expect([again.status, again.text]).toEqual([304, '']);
+      for (const etag of [headers.etag, `W/${headers.etag}`, `"a", ${headers.etag}`, '*'] as string[]) {
+        const again = await ask(given, path, { etag });
+        expect([again.status, again.text]).toEqual([304, '']);
+      }
+      expect((await ask(given, path, { etag: '"a"' })).status).toBe(200);
     }
     expect((await ask(given, '/openapi.json', { method: 'HEAD' })).status).toBe(200);
     expect((await given.call('GET', '/nothing', { key: null })).status).toBe(401);

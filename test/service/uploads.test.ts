@@ -66,6 +66,28 @@ describe('an upload', () => {
     expect(detail.date_last_refresh).toBe(data.date_last_refresh);
   });
 
+  it('is not sent again to a client that has it already', async () => {
+    const folder = await scratch();
+    const given = await bench({ data: { folder } });
+    const id = await given.source({ format: 'json' });
+    await upload(given, id, '[1]');
+    const ask = async (query: string, etag: string): Promise<unknown[]> => {
+      const headers = { 'kf-api-key': keys.acmeAdmin, 'if-none-match': etag };
+      const response = await fetch(`${given.service.url}/datasource-instances/${id}/data${query}`, { headers });
+      return [response.status, response.headers.get('etag'), (await response.text()).length > 0];
+    };
+    const etag = `"${createHash('sha256').update('[1]').digest('hex')}"`;
+    for (const query of ['', '?raw=true']) {
+      for (const same of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
+        expect(await ask(query, same)).toEqual([304, etag, false]);
+      }
+      expect(await ask(query, '"a"')).toEqual([200, etag, true]);
+    }
+    await until(async () => (await openFilesIn(join(folder, 'documents'))).length === 0);
+    await upload(given, id, '[2]');
+    expect((await ask('', etag))[0]).toBe(200);
+  });
+
   it('is required before an instance has data or a refresh date', async () => {
     const given = await bench();
     const id = await given.source();

@@ -10,6 +10,7 @@ import { noteSignIn } from '../store/users.ts';
 import { ApiError, notFound } from './api-error.ts';
 import { IncomingBody } from './body.ts';
 import { errorBody, successBody } from './envelope.ts';
+import { namesEtag } from './etag.ts';
 import { publicUrlOf } from './public-url.ts';
 import { readRest } from './slow-client.ts';
 
@@ -35,7 +36,7 @@ export async function exchange(given: Exchange): Promise<void> {
     if (!request.raw.complete)
       await readRest(request.raw, reply.raw, { idleMs: context.bodyIdleMs, entry: request.entry });
     if ('thrown' in done) refuse(given, done.thrown);
-    else send(reply, done);
+    else send(given, done);
   } catch (thrown) {
     refuse(given, thrown);
   }
@@ -105,10 +106,19 @@ function chosen(answer: RouteTarget, method: string): { endpoint: Endpoint; run:
   throw new ApiError('method_not_allowed', `${method} is not supported here; use ${allowed}`, { allow: allowed });
 }
 
-function send(reply: FastifyReply, { endpoint: { answer }, outcome }: Extract<Done, { outcome: unknown }>): void {
+function send(
+  { request, reply }: Exchange,
+  { endpoint: { answer }, outcome }: Extract<Done, { outcome: unknown }>,
+): void {
   reply.code(answer.status);
   if ('stream' in outcome) {
-    void reply.headers(outcome.headers).send(outcome.stream);
+    const { stream, headers } = outcome;
+    if (!namesEtag(request.raw.headers['if-none-match'], headers.etag)) {
+      void reply.headers(headers).send(stream);
+      return;
+    }
+    stream.destroy();
+    void reply.code(304).header('etag', headers.etag).send();
     return;
   }
   void reply.header('content-type', json).send(successBody(answer.status, outcome));

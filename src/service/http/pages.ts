@@ -5,6 +5,7 @@ import { type OpenApi, openApiOf } from '../openapi/document.ts';
 import { loadExamples } from '../openapi/examples.ts';
 import { docsHtml } from '../openapi/page.ts';
 import { asOpenApi30 } from '../openapi/version-3.0.ts';
+import { namesEtag } from './etag.ts';
 import { prefixes } from './prefixes.ts';
 import { publicUrlOf } from './public-url.ts';
 
@@ -63,7 +64,7 @@ function serve(app: FastifyInstance, path: string, { make, publicUrl }: Served):
         'content-security-policy': policy,
         'x-content-type-options': 'nosniff',
       });
-      return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(pieces.join(url));
+      return namesEtag(request.headers['if-none-match'], etag) ? reply.code(304).send() : reply.send(pieces.join(url));
     },
   });
 }

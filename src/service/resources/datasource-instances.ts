@@ -157,7 +157,9 @@ export default {
       path: '/datasource-instances/{id}/data',
       summary: "An instance's data: JSON in the envelope, other formats as they were uploaded",
       basis: 'decided',
-      decided: 'JSON is the `data` of the envelope; with `raw`, every format is returned as it was uploaded',
+      decided:
+        'JSON is the `data` of the envelope; with `raw`, every format is returned as it was uploaded; the response is ' +
+        '304 if `If-None-Match` has the ETag of the data',
       permission,
       query: rawQuery,
       answer: { status: 200, data: 'bytes' },
