@@ -88,6 +88,29 @@ describe('an upload', () => {
     expect((await ask('', etag))[0]).toBe(200);
   });
 
+  it('with a condition replaces only the data that the client knows', async () => {
+    const given = await bench({ data: { folder: await scratch() } });
+    const id = await given.source({ format: 'json' });
+    const path = `/datasource-instances/${id}/data`;
+    const put = async (body: string, headers: Record<string, string>): Promise<unknown[]> => {
+      const { status, body: answer } = await given.call('PUT', path, { headers, body });
+      return [status, answer.meta.error_code];
+    };
+    const read = async () => (await given.call('GET', `${path}?raw=true`)).text;
+    const etag = (body: string) => `"${createHash('sha256').update(body).digest('hex')}"`;
+    const unmet = [412, 'precondition_failed'];
+    expect(await put('[1]', { 'if-match': '*' })).toEqual(unmet);
+    expect(await put('[1]', { 'if-none-match': '*' })).toEqual([200, undefined]);
+    expect(await put('[2]', { 'if-none-match': '*' })).toEqual(unmet);
+    for (const other of [etag('[2]'), `W/${etag('[1]')}`, ''])
+      expect(await put('[2]', { 'if-match': other })).toEqual(unmet);
+    expect(await read()).toBe('[1]');
+    expect(await put('[2]', { 'if-match': `"a", ${etag('[1]')}` })).toEqual([200, undefined]);
+    expect(await put('[3]', { 'if-match': '*', 'if-none-match': etag('[1]') })).toEqual([200, undefined]);
+    const racing = ['[4]', '[5]', '[6]'].map((body) => put(body, { 'if-match': etag('[3]') }));
+    expect((await Promise.all(racing)).map(([status]) => status).toSorted()).toEqual([200, 412, 412]);
+  });
+
   it('is required before an instance has data or a refresh date', async () => {
     const given = await bench();
     const id = await given.source();

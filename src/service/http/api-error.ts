@@ -8,6 +8,7 @@ export const errorStatuses = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  precondition_failed: 412,
   rate_limited: 429,
   daily_limit_reached: 429,
   internal_error: 500,
@@ -33,6 +34,7 @@ export class ApiError extends Error {
 export const badRequest = (message: string): ApiError => new ApiError('bad_request', message);
 export const forbidden = (message: string): ApiError => new ApiError('forbidden', message);
 export const notFound = (message: string): ApiError => new ApiError('not_found', message);
+export const preconditionFailed = (message: string): ApiError => new ApiError('precondition_failed', message);
 
 /** Creates the error for a caller whose role doesn't have the permission. */
 export function missingPermission(

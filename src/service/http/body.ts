@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { maxDepth } from '../uploads/json-syntax-scanner.ts';
 import { badRequest } from './api-error.ts';
+import type { WriteConditions } from './etag.ts';
 import { type BodyReadOptions, withStallTimeout } from './slow-client.ts';
 
 const maxTextBytes = 1024 * 1024;
@@ -22,6 +23,12 @@ export class IncomingBody {
   get announcedBytes(): number | undefined {
     const length = this.#request.headers['content-length'];
     return length === undefined ? undefined : Number(length);
+  }
+
+  /** The conditions under which the body may replace data. */
+  get conditions(): WriteConditions {
+    const { 'if-match': match, 'if-none-match': noneMatch } = this.#request.headers;
+    return { match, noneMatch };
   }
 
   /**

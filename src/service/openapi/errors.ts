@@ -27,6 +27,10 @@ const responses: Readonly<Record<number, ErrorResponse>> = {
     description: 'Method not allowed',
     headers: { Allow: { description: 'The allowed methods', schema: { type: 'string' } } },
   },
+  412: {
+    name: 'PreconditionFailed',
+    description: 'The condition in `If-Match` or `If-None-Match` is not met',
+  },
   429: {
     name: 'TooManyRequests',
     description: 'Too many requests',
@@ -40,12 +44,21 @@ const responses: Readonly<Record<number, ErrorResponse>> = {
   500: { name: 'InternalError', description: 'The service failed; its log contains the same error_id' },
 };
 
-/** References to all error responses, by status. If an example of a 400 is given, that response includes it. */
-export function errorResponses(example: unknown): Record<string, { $ref: string } | ReturnType<typeof response>> {
-  const references = Object.entries(responses).map(([status, { name }]) => [
-    status,
-    { $ref: `#/components/responses/${name}` },
-  ]);
+interface ErrorResponsesOptions {
+  /** Example of a 400, which that response then includes. */
+  readonly example: unknown;
+  /** The operation respects conditions, so it has a 412. */
+  readonly isConditional: boolean;
+}
+
+/** References to all error responses that an operation can have, by status. */
+export function errorResponses({
+  example,
+  isConditional,
+}: ErrorResponsesOptions): Record<string, { $ref: string } | ReturnType<typeof response>> {
+  const references = Object.entries(responses)
+    .filter(([status]) => isConditional || status !== '412')
+    .map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }]);
   const own = example === undefined ? {} : { 400: response(responses[400]!, reference, example) };
   return { ...Object.fromEntries(references), ...own };
 }

@@ -78,7 +78,10 @@ export function operationOf(endpoint: Endpoint, { tag, models, example, links }:
         ...answerOf(endpoint, models, endpoint.refuses ? undefined : example),
         ...(Object.keys(links).length > 0 && { links }),
       },
-      ...errorResponses(endpoint.refuses ? example?.response : undefined),
+      ...errorResponses({
+        example: endpoint.refuses ? example?.response : undefined,
+        isConditional: endpoint.body === 'data',
+      }),
     },
     'x-permission': endpoint.permission,
     ...(endpoint.everyPermission && { 'x-every-permission': true as const }),

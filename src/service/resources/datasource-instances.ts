@@ -11,12 +11,14 @@ import {
 import { type ApiCall, defineEndpoint, type EndpointResult, type Resource } from '../endpoint.ts';
 import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { successBody } from '../http/envelope.ts';
+import { requireMet } from '../http/etag.ts';
 import { isoTimeOrNull, propertyMap, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import type { Datasource } from '../store/datasources.ts';
 import {
   deleteProperty,
+  etagOf,
   type Instance,
   instanceById,
   instancesOf,
@@ -52,13 +54,17 @@ function describe(instance: Instance): object {
 /** Validates the request body and stores it as the instance's data, all or nothing. */
 async function store({ context, incoming }: ApiCall, { instance, source }: FoundInstance): Promise<void> {
   if (source.disabled === 1) throw forbidden('The data source is disabled');
+  const { conditions } = incoming;
+  // Rejects most uploads before they're sent; the condition is checked again in the transaction.
+  requireMet(conditions, etagOf(instance));
   const received = await receive(context.blobs, {
     chunks: incoming.chunks(),
     announcedBytes: incoming.announcedBytes,
     format: source.format,
     limitBytes: context.uploadLimitBytes,
   });
-  await publish({ db: context.db, blobs: context.blobs, now: context.clock.now() }, instance.id, received);
+  const { db, blobs, clock } = context;
+  await publish({ db, blobs, now: clock.now(), conditions }, instance.id, received);
 }
 
 /** Returns the only instance of a data source that isn't dynamic. Throws 400 if the data source is dynamic. */
@@ -81,11 +87,10 @@ async function show(
   tries = 3,
 ): Promise<EndpointResult> {
   const { context, query } = call;
-  if (instance.blob === null || instance.sha256 === null)
-    throw notFound(`The instance has no data yet: ${instance.id}`);
+  const etag = etagOf(instance);
+  if (instance.blob === null || etag === undefined) throw notFound(`The instance has no data yet: ${instance.id}`);
   try {
     const stream = await context.blobs.open(instance.blob);
-    const etag = `"${instance.sha256}"`;
     if (source.format === 'json' && !query.raw) return enveloped(stream, { sizeBytes: instance.dataSize, etag });
     const type = source.format === 'json' ? 'application/octet-stream' : formatById(source.format).mediaType;
     return { stream, headers: { 'content-type': type, 'content-length': String(instance.dataSize), etag } };
@@ -184,7 +189,9 @@ export default {
       path: '/datasource-instances/{id}/data',
       summary: 'Replaces the data of an instance',
       basis: 'document',
-      decided: "the required permission; the source's format applies, not the content type; the response is empty",
+      decided:
+        "the required permission; the source's format applies, not the content type; the response is empty; " +
+        '`If-Match` and `If-None-Match` are respected (412)',
       missing: 'decoding: compressed bodies are rejected with 400, multipart bodies are stored as received',
       permission,
       body: 'data',

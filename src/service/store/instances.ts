@@ -84,6 +84,11 @@ export function deleteInstance(db: Database, id: string): void {
   db.run('delete from datasource_instances where id = ?', id);
 }
 
+/** The ETag of the document that an instance shows; undefined if there's none. */
+export function etagOf({ sha256 }: Instance): string | undefined {
+  return sha256 === null ? undefined : `"${sha256}"`;
+}
+
 /** Sets the document that an instance shows. Returns whether the instance still exists. */
 export function showData(db: Database, id: string, { blob, bytes, sha256 }: ReceivedDocument, now: number): boolean {
   const sql = `update datasource_instances set blob = ?, data_size = ?, sha256 = ?, date_last_refresh = ?,
