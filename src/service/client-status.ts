@@ -25,6 +25,10 @@ export function statusAt(client: OnTrial, now: number): ClientStatus {
   return client.status === 'trial' && trialIsOver(client, now) ? 'expired' : client.status;
 }
 
+/** {@link statusAt} in SQL, for a row of `accounts a`. The placeholder is the time in epoch milliseconds. */
+export const statusSql = `case when a.status = 'trial' and ? >= a.created_at + ${trialMs} * (1 + a.trial_extended)
+  then 'expired' else a.status end`;
+
 /** Whether the account's own users can't sign in. Users of an account in arrears still can. */
 export function isClosed(account: OnTrial, now: number): boolean {
   const status = statusAt(account, now);

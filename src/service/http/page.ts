@@ -11,6 +11,13 @@ export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'maximum number of items' }),
 };
 
+/** Query parameter of lists whose items have an ID chosen by the client. */
+export const byExternalId = {
+  external_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'return only items with this `external_id`' }),
+  ),
+};
+
 /** The requested part of a list. */
 export interface Page {
   readonly offset: number;

@@ -3,7 +3,7 @@ import { addClient, changeClient, findClient, prolongTrial, removeClient } from 
 import { clientStatuses, statusAt } from '../client-status.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
-import { listResult, pageQuery } from '../http/page.ts';
+import { byExternalId, listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { billDirectly, type ClientAccount, clientsOf } from '../store/clients.ts';
 
@@ -58,12 +58,17 @@ export default {
       basis: 'decided',
       permission: ['client.access'],
       client: false,
-      query: pageQuery,
+      query: {
+        ...pageQuery,
+        ...byExternalId,
+        status: Type.Optional(Type.Enum(clientStatuses, { description: 'return only clients with this status' })),
+      },
       answer: { status: 200, data: Type.Object({ clients: Type.Array(summary) }) },
-      do: (call) =>
-        listResult('clients', clientsOf(call.context.db, call.caller.company, call.query), (one) =>
-          describeListed(call, one),
-        ),
+      do: (call) => {
+        const { context, caller, query } = call;
+        const found = clientsOf(context.db, caller.company, { ...query, now: context.clock.now() });
+        return listResult('clients', found, (one) => describeListed(call, one));
+      },
     }),
     defineEndpoint({
       id: 'getClient',

@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { idText, nothing, someName, someText } from '../http/fields.ts';
-import { listResult, pageQuery } from '../http/page.ts';
+import { byExternalId, listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { describeNamed, findGroup, groupSummary } from '../people-rules.ts';
 import {
@@ -57,9 +57,9 @@ export default {
       path: '/groups',
       summary: 'The groups of the account',
       basis: 'document',
-      decided: 'the required permission',
+      decided: 'the required permission; `external_id` filters the list',
       permission: ['user.manage', 'group.view'],
-      query: pageQuery,
+      query: { ...pageQuery, ...byExternalId },
       answer: { status: 200, data: Type.Object({ groups: Type.Array(groupSummary) }) },
       do: ({ context, account, query }) =>
         listResult('groups', groupsOfAccount(context.db, account.id, query), describeNamed),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, idText, isoTime, isoTimeOrNull, nothing, shortText, timeText } from '../http/fields.ts';
-import { listResult, pageQuery } from '../http/page.ts';
+import { byExternalId, listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import type { Database } from '../store/database.ts';
@@ -92,7 +92,13 @@ export default {
       summary: 'The users of the account',
       basis: 'decided',
       permission,
-      query: pageQuery,
+      query: {
+        ...pageQuery,
+        ...byExternalId,
+        email: Type.Optional(
+          Type.String({ minLength: 1, description: 'return only the user with this e-mail address, in any case' }),
+        ),
+      },
       answer: { status: 200, data: Type.Object({ users: Type.Array(summary) }) },
       do: ({ context, account, query }) =>
         listResult('users', usersOfAccount(context.db, account.id, query), describeListed),

@@ -1,8 +1,8 @@
-import type { ClientStatus } from '../client-status.ts';
+import { type ClientStatus, statusSql } from '../client-status.ts';
 import type { Listed, Page } from '../http/page.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
-import { listRows } from './listing.ts';
+import { filtered, listRows } from './listing.ts';
 
 export interface ClientAccount {
   readonly id: string;
@@ -29,10 +29,20 @@ export function clientById(db: Database, company: Account, id: string): ClientAc
   return db.get<ClientAccount>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);
 }
 
-/** Returns one page of a company's clients, oldest first. */
-export function clientsOf(db: Database, company: Account, page: Page): Listed<ClientAccount> {
-  const from = 'from accounts a where a.parent_id = ?';
-  return listRows(db, { columns, from, order: 'a.created_at, a.id' }, [company.id], page);
+interface ClientFilter extends Page {
+  readonly external_id?: string;
+  /** The status at the time `now` (epoch milliseconds). */
+  readonly status?: ClientStatus;
+  readonly now: number;
+}
+
+/** Returns one page of a company's clients that match the filter, oldest first. */
+export function clientsOf(db: Database, company: Account, filter: ClientFilter): Listed<ClientAccount> {
+  const { from, values } = filtered('from accounts a where a.parent_id = ?', [company.id], {
+    'a.external_id = ?': [filter.external_id],
+    [`${statusSql} = ?`]: [filter.now, filter.status],
+  });
+  return listRows(db, { columns, from, order: 'a.created_at, a.id' }, values, filter);
 }
 
 /** Changes to a client's settings. Fields that are absent stay unchanged. */

@@ -1,6 +1,6 @@
 import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
-import { listRows } from './listing.ts';
+import { filtered, listRows } from './listing.ts';
 import { type Person, personColumns } from './users.ts';
 
 export interface UserGroup {
@@ -23,8 +23,16 @@ export function groupByName(db: Database, accountId: string, name: string): User
   return db.get<UserGroup>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
 }
 
-export function groupsOfAccount(db: Database, accountId: string, page: Page): Listed<UserGroup> {
-  return listRows(db, { columns, from: 'from groups g where g.account_id = ?', order }, [accountId], page);
+/** Returns one page of an account's groups, oldest first; with `external_id`, only those that have it. */
+export function groupsOfAccount(
+  db: Database,
+  accountId: string,
+  filter: Page & { readonly external_id?: string },
+): Listed<UserGroup> {
+  const { from, values } = filtered('from groups g where g.account_id = ?', [accountId], {
+    'g.external_id = ?': [filter.external_id],
+  });
+  return listRows(db, { columns, from, order }, values, filter);
 }
 
 /** Returns one page of a user's groups, oldest group first. */

@@ -9,6 +9,22 @@ interface Listing {
   readonly order: string;
 }
 
+/** Values for a condition's placeholders; undefined if the list isn't filtered by the condition. */
+type Filters = Readonly<Record<string, readonly (SqliteValue | undefined)[]>>;
+
+/** Adds those conditions to a `from … where …` part whose values are all defined. */
+export function filtered(
+  from: string,
+  values: readonly SqliteValue[],
+  filters: Filters,
+): { from: string; values: SqliteValue[] } {
+  const given = Object.entries(filters).filter(([, wanted]) => !wanted.includes(undefined));
+  return {
+    from: [from, ...given.map(([condition]) => condition)].join(' and '),
+    values: [...values, ...given.flatMap(([, wanted]) => wanted as SqliteValue[])],
+  };
+}
+
 /** Returns one page of a query's rows and the total number of rows. */
 export function listRows<T>(
   db: Database,

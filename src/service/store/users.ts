@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type BuiltInRole, type Permission, permissionsOf } from '../auth/permissions.ts';
 import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
-import { listRows } from './listing.ts';
+import { filtered, listRows } from './listing.ts';
 
 export interface User {
   readonly id: string;
@@ -64,13 +64,19 @@ export interface Person {
 
 export const personColumns = 'u.id, u.first_name, u.last_name, u.email';
 
-export function usersOfAccount(db: Database, accountId: string, page: Page): Listed<User> {
-  return listRows(
-    db,
-    { columns, from: 'from users u where u.account_id = ?', order: 'u.created_at, u.id' },
-    [accountId],
-    page,
-  );
+interface UserFilter extends Page {
+  /** E-mail address, in any case. */
+  readonly email?: string;
+  readonly external_id?: string;
+}
+
+/** Returns one page of an account's users that match the filter, oldest first. */
+export function usersOfAccount(db: Database, accountId: string, filter: UserFilter): Listed<User> {
+  const { from, values } = filtered('from users u where u.account_id = ?', [accountId], {
+    'lower(u.email) = lower(?)': [filter.email],
+    'u.external_id = ?': [filter.external_id],
+  });
+  return listRows(db, { columns, from, order: 'u.created_at, u.id' }, values, filter);
 }
 
 export function countUsers(db: Database, accountId: string): number {
