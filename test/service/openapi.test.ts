@@ -217,6 +217,12 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the page at /docs', () => {
+  it('has no icon, and browsers that ask for one without credentials do not count as failed logins', async () => {
+    const given = await bench();
+    for (let i = 0; i < 25; i++) expect((await ask(given, '/favicon.ico')).status).toBe(404);
+    expect((await given.call('GET', '/profile', { key: null })).status).toBe(401);
+  });
+
   it('shows each endpoint with a command to copy, and needs no credentials', async () => {
     const given = await bench();
     const { status, headers, text } = await ask(given, '/docs');

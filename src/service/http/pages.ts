@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { newId } from '../../lib/ids.ts';
 import type { Resource } from '../endpoint.ts';
 import { type OpenApi, openApiOf } from '../openapi/document.ts';
 import { loadExamples } from '../openapi/examples.ts';
 import { docsHtml } from '../openapi/page.ts';
 import { asOpenApi30 } from '../openapi/version-3.0.ts';
+import { notFound } from './api-error.ts';
+import { errorBody } from './envelope.ts';
 import { namesEtag } from './etag.ts';
 import { prefixes } from './prefixes.ts';
 import { publicUrlOf } from './public-url.ts';
@@ -41,6 +44,16 @@ export function servePages(app: FastifyInstance, { resources, publicUrl }: Pages
     for (const [path, make] of Object.entries(pages)) serve(app, prefix + path, { make, publicUrl });
   }
   serve(app, '/docs', { make: once(async () => docsPage(openApiOf(resources, { url: '' }))), publicUrl });
+  // Browsers ask for an icon without credentials, which must not count as a failed login.
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/favicon.ico',
+    handler: (_request, reply) =>
+      reply
+        .code(404)
+        .type('application/json; charset=utf-8')
+        .send(errorBody(notFound('There is no icon'), newId())),
+  });
 }
 
 interface Served {
