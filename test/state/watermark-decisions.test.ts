@@ -49,13 +49,22 @@ it('a watermark that a run sets twice is rewound to its value before that run', 
   expect(await store.watermarks.find('orders', 'x')).toBe('1');
 });
 
+it('a check without changes does not bring back a watermark whose payload has died in the meantime', async () => {
+  const store = await newStore({ clock: systemClock });
+  await store.watermarks.set(mark);
+  await store.watermarks.set({ ...mark, run: 'r2', text: '2' });
+  await store.watermarks.takeBack('r2');
+  await store.watermarks.renew({ job: 'orders', reading: 'x', former: '2', text: '2' });
+  expect(await store.watermarks.find('orders', 'x')).toBe('1');
+});
+
 it('a watermark is renewed after a check without changes, but not for a different query, and can still be rewound', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   await store.watermarks.set({ ...mark, run: 'r2', text: '2' });
-  await store.watermarks.renew({ job: 'orders', reading: 'y', text: '8' });
+  await store.watermarks.renew({ job: 'orders', reading: 'y', former: '2', text: '8' });
   expect(await store.watermarks.find('orders', 'x')).toBe('2');
-  await store.watermarks.renew({ job: 'orders', reading: 'x', text: '9' });
+  await store.watermarks.renew({ job: 'orders', reading: 'x', former: '2', text: '9' });
   expect(await store.watermarks.find('orders', 'x')).toBe('9');
   await store.watermarks.takeBack('r2');
   expect(await store.watermarks.find('orders', 'x')).toBe('1');

@@ -225,14 +225,14 @@ async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place
 /** Ends a run whose source has no changes. Stores the new watermark but creates no payload. */
 async function settleUnchanged(
   { runtime, job, attempt }: RunOptions,
-  { id: run, place: { reading }, address }: Run & { readonly address: TargetAddress },
+  { id: run, place: { reading, watermark: former }, address }: Run & { readonly address: TargetAddress },
   text: string | undefined,
 ): Promise<RunStage> {
   const key = instanceKeyOf({ destination: job.destination, ...address });
   const keys = [jobLock(job.name), instanceLock(key)];
   await runtime.store.transactionOn(keys, async ({ runs, watermarks, receipts }) => {
     await runs.assertOwn(run);
-    if (text !== undefined) await watermarks.renew({ job: job.name, reading, text });
+    if (text !== undefined && former !== undefined) await watermarks.renew({ job: job.name, reading, former, text });
     const asOf = attempt?.handedOn.since ?? (await runs.find(run))?.started_at ?? 0;
     await receipts.recheck(key, { job: job.name, asOf });
     await runs.finish(run, { state: 'unchanged', rows: 0, bytes: 0 });

@@ -41,12 +41,14 @@ export class Watermarks extends Repository {
 
   /**
    * Records that the source was checked again and has no changes. The watermark itself may have changed (such as to a
-   * new ETag), but it still belongs to the same payload.
+   * new ETag), but it still belongs to the same payload. Does nothing if the stored watermark is no longer the one that
+   * the run continued from: if the payload has died in the meantime, its rows must be read again.
    */
-  async renew({ job, reading, text }: Omit<StoredWatermark, 'run'>): Promise<void> {
+  async renew({ job, reading, former, text }: Omit<StoredWatermark, 'run'> & { former: string }): Promise<void> {
     const { db, clock } = this.context;
     const change = { text, set_at: Math.round(clock.now()) };
-    await db.updateTable('watermarks').set(change).where('job', '=', job).where('reading', '=', reading).execute();
+    const row = db.updateTable('watermarks').set(change).where('job', '=', job).where('reading', '=', reading);
+    await row.where('text', '=', former).execute();
   }
 
   /**
