@@ -1,6 +1,6 @@
 import { readdir, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { Problem } from '#sdk';
 
 export interface FoundFile {
@@ -12,20 +12,26 @@ export interface FoundFile {
 
 /**
  * The files that match a path or a glob, sorted by name. A file whose name equals the whole pattern, including
- * brackets, takes precedence. If no file matches and `none` doesn't allow that, throws a Problem, because a missing
- * export must not look like an empty one.
+ * brackets, takes precedence. If no file matches a pattern and `none` doesn't allow that, throws a Problem, because a
+ * missing export must not look like an empty one. So does a missing file without `isMissing`.
  */
 export async function findFiles(
   folder: string,
   path: string,
-  { none = false }: { readonly none?: boolean } = {},
+  { none = false, isMissing = false }: { readonly none?: boolean; readonly isMissing?: boolean } = {},
 ): Promise<FoundFile[]> {
   const exact = resolve(folder, path);
   const stats = await statsOf(exact);
   if (stats?.isFile()) return [named(folder, exact)];
   if (stats !== undefined) throw notAFile(path, stats.isDirectory());
   const { glob, isDynamicPattern } = await import('tinyglobby');
-  if (!isDynamicPattern(path)) throw notFound(folder, path, 'the file does not exist');
+  if (!isDynamicPattern(path)) {
+    if (!isMissing) throw notFound(folder, path, 'the file does not exist');
+    // A folder that isn't mounted doesn't mean that there is no file.
+    if (!(await statsOf(dirname(exact)))?.isDirectory())
+      throw notFound(folder, path, `the folder ${dirname(exact)} does not exist`);
+    return [];
+  }
   const unlisted: UnlistedFolder[] = [];
   const fs = { readdir: reportingReaddir((failure) => unlisted.push(failure)) };
   const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false, fs });

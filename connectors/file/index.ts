@@ -1,13 +1,17 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
+  afterDeliveryFaults,
   changedFilesTraits,
   defineConnector,
   discoverFiles,
   type FilesRead,
+  filesToFinish,
+  finishFilesBy,
   isFileWanted,
   isReadableName,
   newestFile,
+  Problem,
   parseFilesRead,
   type RecordInput,
   readChangedFiles,
@@ -15,6 +19,7 @@ import {
   withFilesRead,
 } from '#sdk';
 import { findFiles, unreadable } from './find.ts';
+import { localFiles } from './finish-files.ts';
 import { type FileQueryValues, query, source } from './options.ts';
 import { reference } from './reference.ts';
 import { watchFile } from './watched-input.ts';
@@ -31,8 +36,12 @@ export default defineConnector({
   // Local files don't need a login, so no firing checks whether a login is on hold.
   account: () => undefined,
   ...changedFilesTraits,
+  ...finishFilesBy<typeof source>(
+    async ({ folder, source: given }, path) => localFiles({ folder: resolve(folder, given.folder ?? '.'), path }),
+    (given, { folder, path }) => ({ place: 'here', pattern: resolve(folder, given.folder ?? '.', path) }),
+  ),
 
-  validate: ({ query: given }) => (given === undefined ? [] : recordFaults(given)),
+  validate: ({ query: given }) => (given === undefined ? [] : [...afterDeliveryFaults(given), ...recordFaults(given)]),
 
   async check({ source: { folder }, folder: home }) {
     const path = resolve(home, folder ?? '.');
@@ -55,13 +64,13 @@ export default defineConnector({
     );
   },
 
-  async extract({ source: { folder }, folder: home, query: given, watermark, signal, log, warn, keptColumns }) {
+  async extract(context) {
+    const { query: given, watermark, log, warn, keptColumns } = context;
     const before = parseFilesRead(watermark);
     const { inputs, after } = await selectFiles({
-      folder: resolve(home, folder ?? '.'),
-      query: given,
+      ...context,
+      folder: resolve(context.folder, context.source.folder ?? '.'),
       before,
-      signal,
     });
     log.debug('files found', { files: inputs.length });
     return readChangedFiles(inputs, given, { after, watermark, warn, keptColumns });
@@ -81,19 +90,34 @@ interface Selecting {
   readonly query: FileQueryValues;
   readonly before: FilesRead;
   readonly signal: AbortSignal;
+  readonly timezone?: string | undefined;
 }
 
 /** The files that currently match a query. With `files: changed`, there may be no such files. */
-async function selectFiles({ folder, query, before, signal }: Selecting): Promise<Selection> {
+async function selectFiles({ folder, query, before, signal, timezone }: Selecting): Promise<Selection> {
   const { path, files } = query;
-  const found = await findFiles(folder, path, { none: files === 'changed' });
+  // A file that is moved or deleted after its delivery is expected to be missing until the next one arrives.
+  const isMissing = query.after_delivery !== 'keep' && before.known.size > 0;
+  const found = await findFiles(folder, path, { none: files === 'changed', isMissing });
   signal.throwIfAborted();
-  const all = await Promise.all(found.map((file) => watchFile(file, signal)));
+  const watched = await Promise.all(
+    found.map((file) =>
+      watchFile(file, signal).catch((error: unknown) => {
+        // With `files: changed`, a file that was read earlier may be moved at any time.
+        if (files !== 'changed' || !(error instanceof Problem) || error.seen !== 'ENOENT') throw error;
+        return undefined;
+      }),
+    ),
+  );
+  const all = watched.filter((file) => file !== undefined);
   if (files === 'changed') {
     const read = all.filter((file) => isFileWanted(before, file));
     return {
       inputs: read.map(({ input }) => input),
-      after: withFilesRead(before, { read, listed: all }),
+      after: withFilesRead(before, {
+        ...{ read, listed: all },
+        pending: filesToFinish(read, { query, folder, timezone, readAt: Date.now() }),
+      }),
     };
   }
   const chosen = files === 'newest' ? [newestFile(all)] : all;

@@ -1,4 +1,4 @@
-import { changedFilesOptions, fileOptions, type OptionValues, option } from '#sdk';
+import { afterDeliveryOptions, changedFilesOptions, fileOptions, type OptionValues, option } from '#sdk';
 
 export const source = {
   folder: option.text({
@@ -14,6 +14,7 @@ export const query = {
     required: true,
   }),
   ...changedFilesOptions,
+  ...afterDeliveryOptions,
   ...fileOptions,
 };
 

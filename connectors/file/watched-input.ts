@@ -12,7 +12,7 @@ const maxChunkBytes = 256 * 1024;
 export async function watchFile(
   { path, name }: FoundFile,
   signal: AbortSignal,
-): Promise<DatedFile & { readonly input: RecordInput }> {
+): Promise<DatedFile & { readonly version: string; readonly input: RecordInput }> {
   const before = await look(path);
   const input: RecordInput = {
     name,
@@ -25,7 +25,7 @@ export async function watchFile(
     },
     open: () => read({ path, name, before, signal }),
   };
-  return { path, modified: Number(before.mtimeMs), size: Number(before.size), input };
+  return { path, modified: Number(before.mtimeMs), size: Number(before.size), version: versionOf(before), input };
 }
 
 interface Watched {
@@ -79,6 +79,11 @@ function isSystemError(error: unknown): boolean {
  * Programs can set a file's modification time to an earlier time (`touch -r`, `cp -p`), but they can't set its ctime.
  */
 const comparedFacts = ['size', 'mtimeNs', 'ctimeNs', 'ino'] as const;
+
+/** Identifies a file's content on this machine, because a new file can have the size and the time of a former one. */
+export function versionOf({ ino, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${ino}-${mtimeNs}-${ctimeNs}`;
+}
 
 function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void {
   if (comparedFacts.every((fact) => before[fact] === now[fact])) return;

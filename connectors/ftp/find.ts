@@ -28,6 +28,8 @@ export interface FindOptions {
   readonly path: string;
   /** Whether the pattern may match no files. */
   readonly none: boolean;
+  /** Whether a file that the path names without a pattern may be missing. */
+  readonly isMissing?: boolean;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
 }
@@ -37,28 +39,42 @@ export interface FindOptions {
  * brackets, takes precedence.
  */
 export async function findFiles(session: Session, finding: FindOptions): Promise<FoundFiles> {
-  const { path, none } = finding;
+  const { path, none, isMissing = false } = finding;
   const base = baseOf(session.home, finding);
   const glob = globOf(path);
-  if (glob === undefined) return await findOne(session, base, path);
+  if (glob === undefined) return await findOne(session, { base, path, isMissing });
   const found = await new Walk(session, { ...finding, base, glob }).run();
   if (found.files.length === 0 && !none) throw notFound(base, path, 'no file matches the pattern');
   return found;
 }
 
-async function findOne(session: Session, base: string, path: string): Promise<FoundFiles> {
+interface FindOneOptions {
+  readonly base: string;
+  readonly path: string;
+  readonly isMissing: boolean;
+}
+
+async function findOne(session: Session, { base, path, isMissing }: FindOneOptions): Promise<FoundFiles> {
   const exact = posix.resolve(base, path);
   const seen = await session.stat(exact);
+  const has = async (other: string) => !('absent' in (await session.stat(other)));
   if ('absent' in seen) {
     if (await session.isFolder(exact)) throw isFolder(path);
+    if (isMissing && (await isUnlisted(session, exact))) return { files: [], has };
     throw notFound(base, path, 'the file does not exist, or is not visible to this user');
   }
-  const has = async (other: string) => !('absent' in (await session.stat(other)));
   return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };
 }
 
+/** Whether the folder's listing shows that there is no such file. Servers use the same reply for a forbidden one. */
+async function isUnlisted(session: Session, path: string): Promise<boolean> {
+  const folder = posix.dirname(path);
+  if (!(await session.isFolder(folder))) return false;
+  return !(await session.list(folder)).some(({ name }) => name === posix.basename(path));
+}
+
 /** The folder that relative paths start from. Some servers don't use `/` in paths: VMS, z/OS, IBM i. */
-function baseOf(home: string, { folder, path }: FindOptions): string {
+export function baseOf(home: string, { folder, path }: Pick<FindOptions, 'folder' | 'path'>): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
   if (path.startsWith('/')) return '/';

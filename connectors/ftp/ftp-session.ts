@@ -147,6 +147,32 @@ class FtpSession implements Session {
     if (failure !== undefined) throw hasBegun ? this.#broken(path, failure) : this.#problem(path, failure);
   }
 
+  async rename(from: string, to: string): Promise<void> {
+    if (/[\r\n\0]/.test(to)) throw unusableName(to);
+    await this.#change('RNFR', from);
+    await this.#change('RNTO', to);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#change('DELE', path);
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    await this.#change('MKD', path);
+  }
+
+  /** For a change, servers also use 45x for what won't be different later, such as denied access. */
+  async #change(command: string, path: string): Promise<void> {
+    await this.#ask(path, async () => {
+      try {
+        await this.#client.send(`${command} ${path}`);
+      } catch (error) {
+        if (error instanceof FTPError && /^(?:45|5)/.test(String(error.code))) throw denied(path, error.message);
+        throw error;
+      }
+    });
+  }
+
   /** The file was readable before, so any error now is treated as transient. */
   #broken(path: string, error: unknown): Problem {
     return error instanceof FTPError && error.code >= 500

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import {
   changedFilesTraits,
   type Dataset,
@@ -8,6 +8,7 @@ import {
   discoverFiles,
   type ExtractContext,
   type FilesRead,
+  finishFilesBy,
   isReadableName,
   logInBy,
   parseFilesRead,
@@ -20,6 +21,7 @@ import {
 } from '#sdk';
 import { fetchFile } from './fetch-file.ts';
 import { findFiles } from './find.ts';
+import { remoteFiles } from './finish-files.ts';
 import { query, source } from './options.ts';
 import { placeOf } from './place.ts';
 import { ReconnectingSession } from './reconnecting-session.ts';
@@ -60,6 +62,14 @@ export default defineConnector({
   ...reference,
   shorthand: 'path',
   ...changedFilesTraits,
+  ...finishFilesBy<typeof source>(
+    async (context, path) => remoteFiles(await openLine(context), { folder: context.source.folder, path }),
+    // Each user may have another root folder.
+    ({ host, user = '', folder = '' }, { path }) => ({
+      place: `${user}@${host.toLowerCase()}`,
+      pattern: path.startsWith('/') ? path : posix.join(folder, path),
+    }),
+  ),
   account: (given) => {
     const { user = 'anonymous', password, passphrase, tls, private_key_file } = given;
     const files = [tls.ca_file, tls.cert_file, tls.key_file, private_key_file];
@@ -135,10 +145,10 @@ interface FetchedAll {
 
 /** Downloads the query's files to the scratch folder. Reads no rows until all downloads are complete. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
-  const { source: given, query: asked, scratch, signal, log, warn, alive = () => undefined } = context;
+  const { source: given, query: asked, scratch, signal, log, warn, timezone, alive = () => undefined } = context;
   const line = await openLine(context);
   try {
-    const selecting = { source: given, query: asked, before, signal, log, warn };
+    const selecting = { source: given, query: asked, before, signal, log, warn, timezone };
     const { files, after } = await line.use((session) => selectFiles(session, selecting));
     const folder = join(scratch, 'files');
     await mkdir(folder, { recursive: true });

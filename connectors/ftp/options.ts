@@ -1,4 +1,5 @@
 import {
+  afterDeliveryOptions,
   changedFilesOptions,
   fileOptions,
   type OptionValues,
@@ -124,6 +125,7 @@ export const query = {
     example: '2026/**/orders-*.csv.gz',
   }),
   ...changedFilesOptions,
+  ...afterDeliveryOptions,
   settle_seconds: option.number({
     minimum: 0,
     default: 3,

@@ -3,7 +3,8 @@ export const reference = {
   columns:
     'The header’s columns (csv, xlsx), or the keys or elements of all records in order of first appearance (json, xml). If `columns` is set, exactly those columns. `path_column` and `modified_column` come first, if set.',
   limits: [
-    'Files on the server are never changed, moved, renamed or deleted.',
+    'Files on the server are only moved, renamed or deleted if `after_delivery` says so, and then only after the service has accepted their rows. A file’s marker is deleted before the file is. [After the delivery](file.md#after-the-delivery) explains when.',
+    'FTP and SFTP servers can’t tell a replaced file from the one that was read if its size and time are the same, and most FTP servers replace an existing file without an error. Give files with new data a new name if they are moved or deleted after their delivery. If the user may delete files but not rename them, a file that is replaced at the very moment of its deletion is deleted, too.',
     'Each file is downloaded completely before its first row is read, so the disk must have space for all files of a run.',
     'A run reads every matching file in a listing or fails. If a listing line cannot be parsed or the server refuses a listed file, the run fails, and the error shows the line or the file. LIST output can be in Unix (`ls -l`) or DOS (`dir`) format.',
     'Symbolic links to files are followed. Links to folders and broken links are skipped; the log counts both, and a run warns about the first one. To read a linked folder, put the link before the pattern.',

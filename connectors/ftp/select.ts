@@ -2,14 +2,25 @@ import {
   type ConnectorLog,
   type DatedFile,
   type FilesRead,
+  filesToFinish,
   isFileWanted,
   newestFile,
   type Problem,
   type RunWarning,
   withFilesRead,
 } from '#sdk';
-import { byMarker, bySettling, isUploading, notComplete, reasonOf, type Settled, stillUploading } from './complete.ts';
-import { findFiles, type RemoteFile } from './find.ts';
+import {
+  byMarker,
+  bySettling,
+  isUploading,
+  markerOf,
+  notComplete,
+  reasonOf,
+  type Settled,
+  stillUploading,
+} from './complete.ts';
+import { baseOf, findFiles, type RemoteFile } from './find.ts';
+import { rememberedFacts } from './finish-files.ts';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 import { make } from './problems.ts';
 import type { Session } from './session.ts';
@@ -31,6 +42,7 @@ interface Selecting {
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
+  readonly timezone: string | undefined;
 }
 
 /**
@@ -41,7 +53,16 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
   const { source, query, signal, log, warn } = given;
   const isIncremental = query.files === 'changed';
   const { folder } = source;
-  const found = await findFiles(session, { folder, path: query.path, none: isIncremental, log, warn });
+  // A file that is moved or deleted after its delivery is expected to be missing until the next one arrives.
+  const mayBeMissing = query.after_delivery !== 'keep' && given.before.known.size > 0;
+  const found = await findFiles(session, {
+    folder,
+    path: query.path,
+    none: isIncremental,
+    isMissing: mayBeMissing,
+    log,
+    warn,
+  });
   const marked = await byMarker(found, query);
   const uploading = marked.pending.filter((file) => isUploading(file, query.path));
   if (uploading.length > 0) warn(stillUploading(uploading));
@@ -53,7 +74,7 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
     chosen: settled.ready.length,
     pending: waiting.length + settled.pending.length,
   });
-  if (isIncremental) return incremental(settled.ready, found.files.map(dated), given);
+  if (isIncremental) return incremental(settled.ready, found.files.map(dated), { ...given, home: session.home });
   const isMissing = settled.pending.length > 0 || (settled.ready.length === 0 && waiting.length > 0);
   if (isMissing)
     throw settled.pending.length > 0
@@ -62,8 +83,20 @@ export async function selectFiles(session: Session, given: Selecting): Promise<S
   return { files: settled.ready, after: undefined };
 }
 
-function incremental(ready: readonly Settled[], listed: readonly Dated[], { before }: Selecting): Selection {
-  return { files: ready, after: withFilesRead(before, { read: ready.map(({ file }) => dated(file)), listed }) };
+function incremental(
+  ready: readonly Settled[],
+  listed: readonly Dated[],
+  { source: { folder }, query, before, timezone, home }: Selecting & { readonly home: string },
+): Selection {
+  const read = ready.map(({ file }) => dated(file));
+  const { marker } = query;
+  const seen = ready.map(({ file: { path, entry }, facts }) => ({
+    ...{ path, ...rememberedFacts({ size: facts.size, modified: facts.modified ?? entry?.modified }) },
+    ...(marker === undefined ? {} : { marker: markerOf(path, marker) }),
+  }));
+  const base = baseOf(home, { folder, path: query.path });
+  const pending = filesToFinish(seen, { query, folder: base, timezone, readAt: Date.now() });
+  return { files: ready, after: withFilesRead(before, { read, listed, pending }) };
 }
 
 function chosen(files: readonly RemoteFile[], which: FtpQueryValues['files']): readonly RemoteFile[] {

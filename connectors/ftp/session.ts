@@ -44,6 +44,10 @@ export interface Session {
   linkTarget(path: string, entry: DirectoryEntry): Promise<string | undefined>;
   /** A file's bytes from an offset onward. `size` is the size of the whole file as reported by `stat`. */
   read(path: string, range: ReadRange): AsyncIterable<Uint8Array>;
+  /** Renames a file. FTP servers may replace an existing file. */
+  rename(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  makeFolder(path: string): Promise<void>;
   /** Closes the connection immediately. Pending calls fail. */
   close(): void;
 }

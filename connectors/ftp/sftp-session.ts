@@ -227,6 +227,19 @@ class SftpSession implements Session {
     }
   }
 
+  async rename(from: string, to: string): Promise<void> {
+    const rename = promisify<string, string, void>(this.#sftp.rename.bind(this.#sftp));
+    await this.#ask(from, () => rename(from, to));
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#ask(path, () => promisify<string>(this.#sftp.unlink.bind(this.#sftp))(path));
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    await this.#ask(path, () => promisify<string>(this.#sftp.mkdir.bind(this.#sftp))(path));
+  }
+
   close(): void {
     this.#client.destroy();
   }

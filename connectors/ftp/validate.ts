@@ -1,4 +1,4 @@
-import { tlsVerificationFaults } from '#sdk';
+import { afterDeliveryFaults, tlsVerificationFaults } from '#sdk';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 
 interface Fault {
@@ -53,8 +53,13 @@ function ftpFaults(source: FtpSourceValues): Fault[] {
   ];
 }
 
-function queryFaults({ path, marker, path_column: name, modified_column: time }: FtpQueryValues): Fault[] {
+function queryFaults(query: FtpQueryValues): Fault[] {
+  const { path, marker, path_column: name, modified_column: time, after_delivery: action } = query;
   return [
+    ...afterDeliveryFaults(query),
+    ...(action !== 'keep' && marker !== undefined && !/^\.|\{(?:name|stem)\}/.test(marker)
+      ? [{ option: 'marker', message: 'must be an extension or contain {name} or {stem} if `after_delivery` is set' }]
+      : []),
     ...(path === '' ? [{ option: 'path', message: 'is empty' }] : []),
     ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not contain a line break' }] : []),
     ...(marker === '' ? [{ option: 'marker', message: 'is empty' }] : []),

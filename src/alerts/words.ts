@@ -95,6 +95,12 @@ const words: Readonly<Record<Occasion, Words>> = {
     over: 'the system clock has been stable for an hour',
     overMany: 'the system clock has been stable for an hour',
   },
+  files: {
+    one: '{}: files cannot be moved or deleted after their delivery',
+    many: '{} jobs: files cannot be moved or deleted after their delivery',
+    over: '{}: Sluice can move or delete delivered files again',
+    overMany: '{} jobs: Sluice can move or delete delivered files again',
+  },
 };
 
 export interface HeadlineOptions {

@@ -14,6 +14,7 @@ import { refuseJobReferences, warnOfLeftOut } from './parse/job-references.ts';
 import { joinLogins } from './parse/join-logins.ts';
 import { warnUnsharedAccounts } from './parse/lonely-accounts.ts';
 import type { Member } from './parse/member.ts';
+import { refuseSharedInputs } from './parse/shared-inputs.ts';
 import { refuseSharedTargets } from './parse/shared-targets.ts';
 import { loadSource } from './parse/source.ts';
 import { readTop } from './parse/top.ts';
@@ -106,15 +107,16 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
   const known = { destinations: destinations.results, sources: logins.results };
   const jobs = await loadAll('jobs', (member) => loadJob(member, { ...context, ...known }));
   const shared = refuseSharedTargets(jobs.results, document);
+  const inputs = refuseSharedInputs(jobs.results, document, folder);
   const references = refuseJobReferences(jobs.results, document);
 
   const problems = [...document.problems, ...catalog.problems, ...faults.problems];
   problems.push(...destinations.problems, ...sources.problems, ...logins.problems, ...jobs.problems);
-  problems.push(...[...shared.values(), ...references.values()].flat());
+  problems.push(...[shared, inputs, references].flatMap((found) => [...found.values()].flat()));
   const unread = isUsable ? problems.filter(({ code }) => code === unreadCode) : [];
   const warnings = [...unread, ...[faults, destinations, sources, jobs].flatMap((part) => part.warnings)];
   warnings.push(...warnUnsharedAccounts(destinations.results, document));
-  const refused = refusedJobs(jobs.results, [shared, references]);
+  const refused = refusedJobs(jobs.results, [shared, inputs, references]);
   warnings.push(...warnOfLeftOut(jobs.results, refused, document));
   const config: Config = {
     file: resolve(document.file),

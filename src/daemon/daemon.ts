@@ -14,6 +14,7 @@ import type { Ticking } from './firing/scheduler.ts';
 import { endFormerRuns } from './fleet/dead-runs.ts';
 import { Fleet, type FleetSettings, type PlannerTerm } from './fleet/fleet.ts';
 import { startHistoryPruning } from './history-pruning.ts';
+import { AfterDeliveries } from './run/after-deliveries.ts';
 import { recoverInterrupted } from './run/recover-interrupted.ts';
 
 export interface DaemonOptions {
@@ -45,6 +46,7 @@ export class Daemon {
   /** Undefined while another process of the fleet plans. */
   #firings: FiringLoop | undefined;
   readonly #stop = new AbortController();
+  readonly #afterDeliveries: AfterDeliveries;
   /** Previous configs whose runs are still in progress. */
   readonly #retiring = new Set<Promise<void>>();
   #now: ActiveConfig;
@@ -61,6 +63,11 @@ export class Daemon {
       if (name === 'request.sent') this.#now.sent(facts.account);
       if (name === 'account.paused') this.#now.paused(facts.account, facts.refusals);
       if (name === 'source.answered') this.#firings?.answered(facts.source);
+    });
+    this.#afterDeliveries = new AfterDeliveries({
+      ...{ runtime, stop: this.#stop.signal },
+      active: () => this.#now,
+      fault: (...fault) => this.#fault(...fault),
     });
     startCacheSweep(runtime);
     startHistoryPruning(runtime, () => this.#firings !== undefined);
@@ -88,6 +95,7 @@ export class Daemon {
     });
     this.#sayStranded(owed);
     this.#now.deliver();
+    this.#afterDeliveries.start();
     firings?.start();
     this.#fleet?.start();
   }

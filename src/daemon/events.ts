@@ -110,6 +110,8 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
+  /** What a job's query wants done in its source after a delivery was done, such as moving the files that were read. */
+  'source.updated': { readonly job: string; readonly run: string; readonly source: string; readonly actions: number };
   /**
    * A source's login was refused. All sources that use the account wait until `until`. If `until` is absent, they wait
    * until someone acts.

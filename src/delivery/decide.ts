@@ -1,4 +1,5 @@
 import { Problem } from '../lib/problem.ts';
+import { actionLease, findInputConsumer } from '../state/checkpoints/consumed-input.ts';
 import type { GoodPayload } from '../state/outbox/good-payloads.ts';
 import type { Decided, DecidedBy } from '../state/runs/audit.ts';
 import type { OutboxRow } from '../state/tables.ts';
@@ -28,7 +29,8 @@ export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): 
 
 /**
  * Rolls back to an earlier payload: enqueues it again and puts the job that writes to its instance on hold. Returns the
- * new row. Throws `JOB_BUSY` while the job is running, or `PAYLOAD_DAMAGED` if the file has changed.
+ * new row. Throws `JOB_BUSY` while the job is running, `PAYLOAD_DAMAGED` if the file has changed, or `ROLLBACK_FILES` if files
+ * that can't be read again may be missing afterwards, and no reason was given.
  */
 export async function rollback(
   gateway: Gateway,
@@ -36,9 +38,12 @@ export async function rollback(
   { job, by }: { job: string; by: DecidedBy },
 ): Promise<OutboxRow> {
   await assertUndamaged(gateway, former);
-  const lease = await gateway.store.leases.take(`job:${job}`);
+  const { leases } = gateway.store;
+  const lease = await leases.take(`job:${job}`);
   if (lease === undefined) throw busy(job);
   try {
+    if ((await leases.holder(actionLease(job))) !== undefined) throw busy(job);
+    if (by.why === '' && (await findInputConsumer(gateway.store.settings, job)) !== undefined) throw filesGone(job);
     const decided = await gateway.store.goodPayloads.putBack(former, { job, by });
     return await announce(gateway, 'payload.restored', { decided, by });
   } finally {
@@ -91,6 +96,17 @@ function tooLate({ job, run }: OutboxRow): Problem {
     where: { job },
     seen: `run ${run}`,
     next: 'sluice status',
+  });
+}
+
+function filesGone(job: string): Problem {
+  return new Problem({
+    code: 'ROLLBACK_FILES',
+    family: 'job',
+    message:
+      'A rollback removes the rows of later files from the job, and these files were moved or deleted after their delivery; nothing was changed',
+    where: { job },
+    next: `find the files with \`sluice history ${job}\` and in the log ("file moved", "file deleted"), then run the rollback with --why`,
   });
 }
 

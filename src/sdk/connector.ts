@@ -2,6 +2,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from './batch.ts';
 import type { Column, KeptColumn } from './column.ts';
 import type { Dataset } from './dataset.ts';
+import type { AfterDeliveryResult, DeliveredRead } from './delivered-read.ts';
 import type { JobReference, RowsOf } from './job-rows.ts';
 import type { LogIn, SourceAccount } from './log-in.ts';
 import type { OAuthDescription, TokenSource } from './oauth.ts';
@@ -188,6 +189,14 @@ export type RowsAgain =
   | { readonly why: 'too_many' }
   | { readonly why: 'columns_gone'; readonly columns: readonly string[] };
 
+/** What a job reads. */
+export interface ReadInput<S extends OptionSet, Q extends OptionSet> {
+  readonly source: OptionValues<S>;
+  readonly query: OptionValues<Q>;
+  /** The absolute folder of the config file. */
+  readonly folder: string;
+}
+
 /**
  * The plugin for one kind of source. `id` is the connector's file name and its name in the config. Don't make
  * asynchronous calls for each row. Throw {@link Problem}s, so that the runner knows whether to retry, ask for a login
@@ -211,6 +220,23 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    * rows replace all rows of the target, so `sluice check` warns about such jobs.
    */
   givesOnlyNewBy?(query: OptionValues<Q>): string | undefined;
+  /**
+   * The `query` option that wants something done in the source once the rows have been delivered, such as moving the
+   * files that were read. Undefined if the query only reads. What is left to do must be part of the watermark.
+   */
+  actsAfterDeliveryBy?(query: OptionValues<Q>): string | undefined;
+  /**
+   * Whether two queries may read the same data, so that one mustn't remove it. `folder` is the config's folder. Required
+   * with {@link actsAfterDeliveryBy}.
+   */
+  mayShareInput?(one: ReadInput<S, Q>, other: ReadInput<S, Q>): boolean;
+  /** Whether something is left to do. Doesn't contact the source. */
+  isActionDue?(read: DeliveredRead<Q>): boolean;
+  /**
+   * Does what is left to do. It may have been done before: the process may end before the new watermark is stored. A run
+   * of the job may be in progress.
+   */
+  afterDelivery?(context: SourceContext<S> & DeliveredRead<Q>): Promise<AfterDeliveryResult>;
   /**
    * The columns that identify a row in this query, for advice about `write`. Empty if there are none; undefined if only
    * the user knows them.

@@ -101,6 +101,8 @@ export { type Place, parsePlace, placeAmong, placeFault } from './places/place.t
 export { PlaceFinder } from './places/place-finder.ts';
 export { placeValue } from './places/place-value.ts';
 export { checkPreviewMethod, type FirstPage, type PreviewLimits } from './preview.ts';
+export { type FileFinisher, finishFilesBy, linkNotFinished, moveTargetExists } from './records/after-delivery.ts';
+export { afterDeliveryFaults, afterDeliveryOptions, filesToFinish } from './records/after-delivery-options.ts';
 export { canonicalText } from './records/canonical.ts';
 export {
   changedFilesOptions,
@@ -117,6 +119,7 @@ export {
   type FilesRead,
   filesReadText,
   isFileWanted,
+  type PendingFile,
   parseFilesRead,
   withFilesRead,
 } from './records/files-read.ts';

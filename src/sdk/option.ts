@@ -19,6 +19,8 @@ export interface Option<T> {
   readonly about: string;
   readonly example?: unknown;
   readonly default?: T;
+  /** False if the option doesn't affect the rows, so that a change of it doesn't reset the job's checkpoint. */
+  readonly changesRows?: boolean;
 }
 
 /** Options by name in the config. */
@@ -32,6 +34,7 @@ interface About {
   readonly about: string;
   readonly example?: unknown;
   readonly secret?: boolean;
+  readonly changesRows?: false;
 }
 type Required_ = About & { readonly required: true };
 type Defaulted<T> = About & { readonly default: T };
@@ -51,6 +54,7 @@ function declare<T>(schema: JsonSchema, given: About & { required?: true; defaul
     about: given.about,
     ...(given.example === undefined ? {} : { example: given.example }),
     ...(given.default === undefined ? {} : { default: given.default }),
+    ...(given.changesRows === undefined ? {} : { changesRows: given.changesRows }),
   };
 }
 

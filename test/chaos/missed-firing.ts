@@ -22,14 +22,18 @@ interface Given {
   readonly source: object;
   readonly format: 'csv' | 'json';
   readonly path: string;
+  /** More options of the query and of the job. */
+  readonly query?: object;
+  readonly job?: object;
   readonly top?: object;
 }
 
 /** A home whose yearly job missed a firing, which is the first thing that a daemon runs. */
 export async function missFiring(own: Scope, given: Given): Promise<Place> {
-  const { world, firedAt, source, format, path, top } = given;
+  const { world, firedAt, source, format, path, query, top } = given;
   const [home, instance] = [await world.home(own), await world.instance(format)];
-  const job = { source: 'only', query: { path }, format, target: instance, schedule: '0 0 1 11 *' };
+  const read = { source: 'only', query: { path, ...query } };
+  const job = { ...read, format, target: instance, schedule: '0 0 1 11 *', ...given.job };
   const file = await home.config({
     timezone: 'UTC',
     destinations: { main: { url: world.url, api_key: adminKey } },

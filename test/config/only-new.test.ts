@@ -17,6 +17,42 @@ async function advice(id: string, source: object, query: object): Promise<string
   return warnings.find(({ code }) => code === 'CONFIG_ONLY_NEW')?.next;
 }
 
+it('refuses a job that deletes files, but does not keep their rows', async () => {
+  const query = { path: '*.csv', files: 'changed', after_delivery: 'delete' };
+  const codesWith = async (more: object) => {
+    const text = JSON.stringify({
+      destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: 'abcdefabcdef' } },
+      sources: { s: { connector: 'file' } },
+      jobs: { j: { source: 's', query, format: 'csv', target: 'a'.repeat(32), ...more } },
+    });
+    return (await load(text, { env, catalog: () => openCatalog() })).problems.map(({ code }) => code);
+  };
+  expect(await codesWith({})).toEqual(['CONFIG_AFTER_DELIVERY']);
+  expect(await codesWith({ write: 'replace' })).toEqual(['CONFIG_AFTER_DELIVERY']);
+  expect(await codesWith({ write: 'append' })).toEqual([]);
+});
+
+it('refuses a job that moves files which another job may read', async () => {
+  const job = (path: string, more: object, target: string) => ({
+    ...{ source: 's', query: { path, files: 'changed', ...more }, format: 'csv', write: 'append' },
+    target: target.repeat(32),
+  });
+  const codesWith = async (path: string, more: object = {}) => {
+    const deleting = { after_delivery: 'delete' };
+    const text = JSON.stringify({
+      destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: 'abcdefabcdef' } },
+      sources: { s: { connector: 'file' }, t: { connector: 'file', folder: 'in' } },
+      jobs: { j: { ...job('in/a-*.csv', deleting, 'a'), enabled: false }, k: { ...job(path, {}, 'b'), ...more } },
+    });
+    return (await load(text, { env, catalog: () => openCatalog() })).problems.map(({ code }) => code);
+  };
+  for (const path of ['in/*.csv', 'in/a-1.csv', '**/*', 'in/a-*.csv'])
+    expect(await codesWith(path), path).toEqual(['CONFIG_INPUT_SHARED']);
+  expect(await codesWith('*.csv', { source: 't' })).toEqual(['CONFIG_INPUT_SHARED']);
+  expect(await codesWith('in/*.csv', { enabled: false })).toEqual([]);
+  for (const path of ['in/b-*.csv', 'out/*.csv', 'in/a-*.json']) expect(await codesWith(path), path).toEqual([]);
+});
+
 const login = { login: { client_id: 'a', client_secret: 'b' } };
 
 describe('the advice for an incremental job', () => {

@@ -411,6 +411,12 @@ describe('an invalid property', () => {
       { host: 'x.test', path: 'a', protocol: 'ftps', tls: '{"mode":"verify","ca_file":"/etc/passwd"}' },
       /ca_file.*file on the service/,
     ],
+    [
+      'that wants files to be deleted',
+      'ftp',
+      { host: 'x.test', protocol: 'ftp', path: '*.csv', files: 'changed', after_delivery: 'delete' },
+      /"after_delivery" requires a job/,
+    ],
     ['that names a service that was shut down', 'radian6', {}, /is discontinued/],
   ])('%s is reported by the instance', async (_name, connector, properties, message) => {
     const given = await start();

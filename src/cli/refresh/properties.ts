@@ -76,6 +76,10 @@ function checked(connector: Connector, given: Record<OptionPlace, Record<string,
   const query = withDefaults(connector.query, given.query);
   reportRules(connector, { source }, { path: '/source', faults });
   reportRules(connector, { source, query }, { path: '/query', faults });
+  const acting = connector.actsAfterDeliveryBy?.(query);
+  // Nothing would be done, because a refresh has no watermark and no receipt.
+  if (acting !== undefined)
+    faults.add({ code: 'REFRESH_PROPERTY', message: `"${acting}" requires a job`, path: '/query' });
   if (faults.problems.length > 0) throw wrongProperties(faults.problems);
   return { source, query };
 }

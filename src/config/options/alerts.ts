@@ -26,6 +26,7 @@ export const occasions = [
   'source',
   'config',
   'clock',
+  'files',
 ] as const;
 
 export const alertDefaults = {

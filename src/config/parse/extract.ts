@@ -82,7 +82,10 @@ function loadQuery(
   reads.push(...(connector.readsJobs?.(values) ?? []));
   if (source !== undefined)
     reportRules(connector, { source: source.options, query: values }, { path: at.path, faults });
-  if (faults.problems.length === before && !keepsRows(given.write)) tellOfNewOnly(query, { connector, values, faults });
+  if (faults.problems.length === before && !keepsRows(given.write)) {
+    refuseAction(query, { connector, values, faults });
+    tellOfNewOnly(query, { connector, values, faults });
+  }
   return values;
 }
 
@@ -90,6 +93,23 @@ function loadQuery(
 function keepsRows(write: unknown): boolean {
   const disposition = isMap(write) ? write.disposition : write;
   return disposition === 'append' || disposition === 'merge';
+}
+
+/**
+ * Refuses a job that changes its source after a delivery, such as by deleting files, but doesn't keep its rows. Each
+ * payload replaces the payload before it, even one that was never sent, so nothing would have the rows any more.
+ */
+function refuseAction(query: Part, { connector, values, faults }: NewOnly): void {
+  const option = connector.actsAfterDeliveryBy?.(values);
+  if (option === undefined) return;
+  faults.add({
+    code: 'CONFIG_AFTER_DELIVERY',
+    message: `"${option}" requires a job that keeps its rows, because a run replaces earlier rows that can't be read again`,
+    path: partAt(query, option).path,
+    on: 'key',
+    allowed: 'write: append, or write: {disposition: merge, key: […]}',
+    next: `add \`write\` to the job, or remove "${option}"`,
+  });
 }
 
 /**

@@ -23,6 +23,7 @@ const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
   stale: 'stale',
   scheduler: 'scheduler',
   disk: 'disk',
+  files: 'files',
   clock: 'clock',
 };
 
@@ -68,7 +69,7 @@ function levelOf(
     if (afterFailures > 0 && failures >= afterFailures) return 2;
     return firstFailure ? 1 : undefined;
   }
-  if (kind === 'unsent' && level === 'warning') return undefined;
+  if ((kind === 'unsent' || kind === 'files') && level === 'warning') return undefined;
   return ['quota', 'login', 'login_refused', 'disk'].includes(kind) && level === 'error' ? 2 : 1;
 }
 

@@ -25,6 +25,7 @@ export const conditionKinds = [
   'disk',
   'config',
   'reload_refused',
+  'files',
   'stranded',
   'channel',
   'clock',

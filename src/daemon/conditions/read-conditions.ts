@@ -13,6 +13,7 @@ import { type Condition, conditionKinds, conditionLevels, type Snapshot } from '
 import { findConfigFaults } from './config-faults.ts';
 import { diskCondition } from './disk.ts';
 import { findFailures } from './failures.ts';
+import { findUnfinishedFiles } from './files.ts';
 import { loginConditions } from './logins.ts';
 import { QuotaShortages } from './quota-short.ts';
 import { findRefusedLogins } from './refused-logins.ts';
@@ -79,6 +80,7 @@ export async function readConditions(
     ...findStopped(snapshot, liveness),
     ...(await findUnwritable(snapshot)),
     ...diskCondition(await cache.disk.look(config, { store, clock }), overview.now),
+    ...(await findUnfinishedFiles(snapshot)),
     ...findStranded(snapshot),
     ...(await findFailingChannels(snapshot)),
     ...(await findClockSet(snapshot)),

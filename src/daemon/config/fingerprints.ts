@@ -18,7 +18,7 @@ export function queryFingerprint(job: Job, address: Address): string {
   const read = {
     connector: extract?.source.connector.id,
     source: extract === undefined ? undefined : plainOptions(extract.source),
-    query: extract?.query,
+    query: extract === undefined ? undefined : rowOptions(extract),
   };
   if (write === undefined) return hashOf({ ...read, ...shapeOf(job, address) });
   const { disposition, key, deleted } = write;
@@ -44,6 +44,11 @@ function shapeOf(
 
 function hashOf(value: object): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+function rowOptions({ source: { connector }, query }: NonNullable<Job['extract']>): object {
+  const read = Object.entries(query).filter(([name]) => connector.query[name]?.changesRows !== false);
+  return Object.fromEntries(read);
 }
 
 function plainOptions({ connector, options }: NonNullable<Job['extract']>['source']): object {

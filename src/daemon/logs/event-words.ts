@@ -152,6 +152,10 @@ export const eventWords: WordsOf<SluiceEvents> = {
     description: 'A source check failed, so the next run will probably fail.',
     facts: { source, milliseconds, since, code, message, next },
   },
+  'source.updated': {
+    description: 'Actions after a delivery were completed, such as moving files.',
+    facts: { job, run, source, actions: 'number of actions, such as moved files' },
+  },
   'source.on_hold': {
     description:
       'A source refused the login. The login is on hold so that the account is not locked; jobs that use it wait.',

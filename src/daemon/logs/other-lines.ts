@@ -43,6 +43,18 @@ export const otherLines: readonly OtherLine[] = [
       "The state's server isn't available, or another process holds a lock; the starting process tries again for a minute.",
   },
   {
+    line: 'file moved',
+    level: 'info',
+    facts: ['file', 'to'],
+    description: 'A file was moved after its rows had been delivered (`after_delivery`).',
+  },
+  {
+    line: 'file deleted',
+    level: 'info',
+    facts: ['file'],
+    description: 'A file was deleted after its rows had been delivered (`after_delivery`).',
+  },
+  {
     line: 'process.blocked',
     level: 'error',
     facts: ['code', 'by', 'seconds', 'runs', 'stack'],

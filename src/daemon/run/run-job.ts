@@ -6,6 +6,7 @@ import { GuardCounters } from '../../guards/guard-counters.ts';
 import { type RunWarning, RunWarnings } from '../../lib/run-warnings.ts';
 import type { DraftPayload } from '../../pipeline/payload.ts';
 import { runPipeline, type Unchanged } from '../../pipeline/run-pipeline.ts';
+import { findInputConsumer } from '../../state/checkpoints/consumed-input.ts';
 import { instanceLock, jobLock } from '../../state/engine/lock-keys.ts';
 import { isUnwritable } from '../../state/engine/state-problem.ts';
 import { instanceKeyOf } from '../../state/outbox/instance-key.ts';
@@ -16,9 +17,10 @@ import { holdProblem } from '../login-holds/problem.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 import type { Attempt } from '../retry/attempt.ts';
 import { openHandedOn } from '../retry/handed-on.ts';
+import { actAfterDelivery, mayAct } from './after-delivery.ts';
 import { jobRowsFrom } from './job-rows.ts';
 import { findResumePoint, type ResumePoint } from './keep-rows.ts';
-import { busyProblem, heldProblem } from './not-run-problems.ts';
+import { busyProblem, heldProblem, historyLostProblem } from './not-run-problems.ts';
 import { refreshTargets } from './refresh-targets.ts';
 import { emitRunEnd, endFailed } from './run-end.ts';
 import { placeOf, type RunOptions } from './run-options.ts';
@@ -84,12 +86,15 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   given.warned?.forEach(warnings.add);
   const stage = await runStages(given, run, warnings).catch((thrown: unknown) => endFailed(given, run, thrown));
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
+  const isShown = stage.state === 'delivered' || stage.state === 'unchanged';
+  const later = isShown ? await actAfterDelivery(given).catch(otherThanDisk) : undefined;
+  const warned = [...warnings.list, ...(later?.warning === undefined ? [] : [later.warning])];
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
   // The first attempt may have run in another process or before a reboot, so its monotonic time can't be used.
   const waitedMs = attempt === 1 || row === undefined ? 0 : row.started_at - spanOf(row).started_at;
   emitRunEnd(events, stage, { ...facts, attempt, waitedMs });
-  return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
+  return { ...stage, ...facts, ...(warned.length === 0 ? {} : { warnings: warned }) };
 }
 
 /** Cleans up after the run and returns the run's row. */
@@ -106,7 +111,7 @@ async function tidyUp(
   return store.runs.find(run);
 }
 
-/** Ignores a disk error during the cleanup, because the next start removes the leftover files. */
+/** Ignores a disk error after the run has ended, because the next start completes the work. */
 function otherThanDisk(error: unknown): undefined {
   if (!isUnwritable(error)) throw error;
 }
@@ -140,7 +145,10 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   const address = await addressOf(runtime.store, job);
   // Jobs that read this job's rows need a payload, even if the instance already shows the rows.
   const mustRecord = await runtime.store.goodPayloads.lacksRows(job.name);
+  // If an earlier process ended before it did this, do it before the source is read again.
+  await actAfterDelivery(given);
   const place = await findResumePoint(runtime.store, { job, run: id, address, staged, mustRecord });
+  await refuseStartOver(given, place, address);
   const watch = GuardCounters.of(job, runtime.clock.now());
   const run = { id, place, judged: { watch, logicalAt }, warnings };
   // Save the warnings before the payload is owed, so that a crash can't separate the payload from its warnings.
@@ -151,10 +159,30 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   });
   try {
     await keepWarnings();
+    // Another process, with a former config, may have moved files while this run was looking for them.
+    await refuseStartOver(given, place, address);
     if ('unchanged' in draft) return await settleUnchanged(given, { ...run, address }, draft.watermark);
     return await settleDraft(mustRecord ? { ...given, job: { ...job, always: true } } : given, draft, run);
   } finally {
     if ('discard' in draft) await draft.discard();
+  }
+}
+
+/**
+ * Throws if the job would read everything again, but it has moved or deleted a part of it, or a job has whose rows the
+ * instance shows, such as this job under its former name.
+ */
+async function refuseStartOver(
+  { runtime: { store }, job }: RunOptions,
+  { watermark }: ResumePoint,
+  address: TargetAddress | undefined,
+): Promise<void> {
+  if (watermark !== undefined) return;
+  const key = address && instanceKeyOf({ destination: job.destination, ...address });
+  const last = key === undefined || !mayAct(job) ? undefined : await store.goodPayloads.last(key);
+  for (const name of new Set([job.name, last?.job ?? job.name])) {
+    const run = await findInputConsumer(store.settings, name);
+    if (run !== undefined) throw historyLostProblem(job, { run, consumer: name });
   }
 }
 

@@ -20,6 +20,8 @@ export interface FilesRead {
   readonly since?: number;
   /** Fingerprints of the files read, in reading order. */
   readonly known: ReadonlySet<string>;
+  /** The files that are moved or deleted once their rows have been delivered, in reading order. */
+  readonly pending?: readonly PendingFile[];
 }
 
 /** A file with a known modification time (milliseconds since 1970). */
@@ -29,14 +31,34 @@ export interface DatedFile {
   readonly size: number;
 }
 
+/** A file that was read, with what is compared and removed after its delivery. */
+export interface ReadFile extends DatedFile {
+  /** Differs for a replaced file, even one with the same time and size. Undefined if the source can't tell. */
+  readonly version?: string;
+  /** Path of the marker file that is removed before this file. */
+  readonly marker?: string;
+}
+
+/** A file that was read, and that is moved or deleted once its rows have been delivered. */
+export interface PendingFile extends ReadFile {
+  /** When it was read (milliseconds since 1970). */
+  readonly readAt: number;
+  /** Set if its rows were delivered, but moving or deleting it failed. */
+  readonly isDelivered?: boolean;
+}
+
 /** Parses a watermark. Throws a Problem if the text is invalid. */
 export function parseFilesRead(text: string | undefined): FilesRead {
   if (text === undefined) return { known: new Set() };
   try {
-    const { since, known = '' } = JSON.parse(text) as { since?: string; known?: string };
+    const { since, known = '', pending } = JSON.parse(text) as Stored;
     if (since === undefined && known === '') throw new Error('neither a time nor files');
     if (known.length % fingerprintLength > 0) throw new Error('cut off');
-    return { since: since === undefined ? undefined : timeOf(since), known: new Set(known.match(/.{11}/g)) };
+    return {
+      since: since === undefined ? undefined : timeOf(since),
+      known: new Set(known.match(/.{11}/g)),
+      ...(pending === undefined ? {} : { pending }),
+    };
   } catch (cause) {
     throw new Problem({
       code: 'FILES_WATERMARK',
@@ -50,6 +72,12 @@ export function parseFilesRead(text: string | undefined): FilesRead {
   }
 }
 
+interface Stored {
+  readonly since?: string;
+  readonly known?: string;
+  readonly pending?: readonly PendingFile[];
+}
+
 function timeOf(text: string): number {
   const time = Date.parse(text);
   if (Number.isNaN(time)) throw new Error('not a time');
@@ -57,12 +85,13 @@ function timeOf(text: string): number {
 }
 
 /** Formats a watermark; the same files yield the same text. Undefined if no file was read. */
-export function filesReadText({ since, known }: FilesRead): string | undefined {
+export function filesReadText({ since, known, pending = [] }: FilesRead): string | undefined {
   if (since === undefined && known.size === 0) return undefined;
   return JSON.stringify({
     since: since === undefined ? undefined : new Date(since).toISOString(),
     files: known.size,
     known: [...known].join(''),
+    pending: pending.length === 0 ? undefined : pending,
   });
 }
 
@@ -84,10 +113,13 @@ interface Advance {
   readonly read: readonly DatedFile[];
   /** All matching files, read or not. */
   readonly listed: readonly DatedFile[];
+  /** The files of this run that are moved or deleted after the delivery; undefined if the query keeps its files. */
+  readonly pending?: readonly PendingFile[] | undefined;
 }
 
 /** The files read after a run. */
-export function withFilesRead({ known: before, ...rest }: FilesRead, { read, listed }: Advance): FilesRead {
+export function withFilesRead(former: FilesRead, { read, listed, pending }: Advance): FilesRead {
+  const { known: before, pending: waiting = [], ...rest } = former;
   const known = new Set(before);
   for (const file of read) known.add(fingerprintOf(file));
   const present = new Set(listed.map(fingerprintOf));
@@ -98,5 +130,7 @@ export function withFilesRead({ known: before, ...rest }: FilesRead, { read, lis
     known.delete(print);
     tooMany -= 1;
   }
-  return { ...rest, known };
+  if (pending === undefined) return { ...rest, known };
+  const again = new Set(pending.map(({ path }) => path));
+  return { ...rest, known, pending: [...waiting.filter(({ path }) => !again.has(path)), ...pending] };
 }

@@ -2,7 +2,9 @@ import { inTransaction, inTransactionOn, Repository } from '../engine/context.ts
 import { jobLock } from '../engine/lock-keys.ts';
 import { Leases } from '../processes/leases.ts';
 import { Audit, type DecidedBy } from '../runs/audit.ts';
+import { Settings } from '../settings.ts';
 import type { WatermarkRow } from '../tables.ts';
+import { actionLease, findInputConsumer, forgetInputConsumed } from './consumed-input.ts';
 import { Generations } from './generations.ts';
 
 /** How far a run has read. */
@@ -52,6 +54,15 @@ export class Watermarks extends Repository {
   }
 
   /**
+   * Replaces the watermark's text, unless it has changed in the meantime. Call this if something was done in the source
+   * that the watermark had recorded as left to do.
+   */
+  async replace({ job, former, text }: { job: string; former: string; text: string }): Promise<void> {
+    const { db } = this.context;
+    await db.updateTable('watermarks').set({ text }).where('job', '=', job).where('text', '=', former).execute();
+  }
+
+  /**
    * Restores the watermark from before a run, so that the same data is read again. Call this if the run's payload won't
    * be delivered. Does nothing if a later run has continued from the run's watermark.
    */
@@ -78,7 +89,7 @@ export class Watermarks extends Repository {
    * Sets where the job's next run continues, because a user decided so. If `meant` is given, it derives the new
    * watermark from the current one. If `meant` is absent, the job starts from the beginning, and its kept rows are
    * deleted. The decision is written to the audit log in the same transaction. Returns `busy` if a run holds the job's
-   * lease, and `unknown` if there is nothing to change. If `meant` throws, nothing changes.
+   * lease or files are being moved or deleted, and `unknown` if there is nothing to change. If `meant` throws, nothing changes.
    */
   decide(
     job: string,
@@ -86,16 +97,21 @@ export class Watermarks extends Repository {
     by: DecidedBy,
   ): Promise<'done' | 'busy' | 'unknown'> {
     return inTransaction(this.context, async (inside) => {
-      if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
+      const leases = new Leases(inside);
+      for (const name of [jobLock(job), actionLease(job)]) if ((await leases.holder(name)) !== undefined) return 'busy';
       const watermarks = new Watermarks(inside);
       const sets = new Generations(inside);
+      const settings = new Settings(inside);
       const known = await watermarks.#row(job);
-      if (known === undefined && (meant !== undefined || (await sets.all(job)).length === 0)) return 'unknown';
+      const isEmpty = async () =>
+        (await sets.all(job)).length === 0 && (await findInputConsumer(settings, job)) === undefined;
+      if (known === undefined && (meant !== undefined || (await isEmpty()))) return 'unknown';
       const text = known && meant?.(known.text);
       if (text === undefined) {
         await watermarks.forget(job);
         await sets.forget(job);
         await sets.prune(job);
+        await forgetInputConsumed(settings, job);
       }
       if (text !== undefined)
         await inside.db.updateTable('watermarks').set({ text, previous_text: null }).where('job', '=', job).execute();

@@ -39,7 +39,7 @@ function aroundFiles(isOurs: (path: unknown) => boolean, around: Around): void {
     }
   };
   wrap(fs as Any, ['mkdirSync', 'rmSync', 'rmdirSync', 'renameSync', 'unlinkSync', 'writeFileSync', 'utimesSync']);
-  wrap(promises as Any, ['mkdir', 'rm', 'rename', 'unlink', 'writeFile', 'copyFile', 'utimes']);
+  wrap(promises as Any, ['mkdir', 'rm', 'rename', 'link', 'unlink', 'writeFile', 'copyFile', 'utimes']);
 }
 
 function aroundHandles(isOurs: (path: unknown) => boolean, around: Around): void {
