@@ -111,6 +111,14 @@ describe('an upload', () => {
     expect((await Promise.all(racing)).map(([status]) => status).toSorted()).toEqual([200, 412, 412]);
   });
 
+  it('of JSON with a byte order mark, as Windows programs write it, is rejected with the reason', async () => {
+    const given = await bench();
+    const id = await given.source({ format: 'json' });
+    const { status, body } = await upload(given, id, '\ufeff[1]');
+    expect([status, body.meta.error_desc]).toEqual([400, expect.stringContaining('a byte order mark')]);
+    expect((await upload(given, id, '["\ufeff"]')).status).toBe(200);
+  });
+
   it('is required before an instance has data or a refresh date', async () => {
     const given = await bench();
     const id = await given.source();

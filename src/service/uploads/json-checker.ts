@@ -142,6 +142,9 @@ export class JsonChecker implements FormatChecker {
   #value(byte: number, at: number): number {
     const isObject = byte === 0x7b;
     if (!isObject && byte !== 0x5b) {
+      if (byte === 0xef && this.#scanner.offset + at === 0) {
+        throw this.#scanner.fault(0, 'a byte order mark, which JSON does not allow; send the text without it');
+      }
       const end = this.#scanner.skip(at);
       if (end >= 0) this.#passed(1);
       return end;
