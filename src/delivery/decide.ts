@@ -41,12 +41,18 @@ export async function rollback(
   const { leases } = gateway.store;
   const lease = await leases.take(`job:${job}`);
   if (lease === undefined) throw busy(job);
+  // Until the rollback is stored, no process may begin to move or delete the files whose rows it removes.
+  const files = await leases.take(actionLease(job)).catch(async (error: unknown) => {
+    await lease.release();
+    throw error;
+  });
   try {
-    if ((await leases.holder(actionLease(job))) !== undefined) throw busy(job);
+    if (files === undefined) throw busy(job);
     if (by.why === '' && (await findInputConsumer(gateway.store.settings, job)) !== undefined) throw filesGone(job);
     const decided = await gateway.store.goodPayloads.putBack(former, { job, by });
     return await announce(gateway, 'payload.restored', { decided, by });
   } finally {
+    await files?.release();
     await lease.release();
   }
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import file from '../../../connectors/file/index.ts';
 import type { Config, Job } from '../../../src/config/config.ts';
 import { composeRuntime } from '../../../src/daemon/compose.ts';
@@ -214,6 +214,27 @@ it('nothing is cleared or rolled back while another process moves files, and one
   expect(await act(job)).toEqual({ isBusy: true });
   await lease!.release();
   expect(await act(job)).toEqual({});
+});
+
+it('no process moves files while a rollback removes their rows', async () => {
+  const { put, runtime, run, enqueue, act, job, names } = await setUpRuns();
+  const { gateway, store } = runtime;
+  await put('a.csv', 'x\n1\n');
+  const { run: first } = await run(job);
+  await put('b.csv', 'x\n2\n');
+  const { run: second } = await enqueue(job);
+  await store.outbox.delivered((await store.outbox.ofRun(second!))!);
+  const former = (await store.outbox.ofRun(first!))!;
+  const meanwhile: unknown[] = [];
+  const putBack = store.goodPayloads.putBack.bind(store.goodPayloads);
+  vi.spyOn(store.goodPayloads, 'putBack').mockImplementationOnce(async (...given) => {
+    meanwhile.push(await act(job));
+    return putBack(...given);
+  });
+  await rollback(gateway, former, { job: 'orders', by });
+  expect(meanwhile).toEqual([{ isBusy: true }]);
+  expect(await act(job)).toEqual({});
+  expect(await names()).toEqual(['b.csv', 'done']);
 });
 
 it('a change of what happens to delivered files does not make a job read its files again', async () => {
