@@ -87,6 +87,8 @@ function asideOf({ path }: PendingFile): string {
 
 async function remove(session: Session, file: PendingFile): Promise<boolean> {
   const aside = asideOf(file);
+  // Most FTP servers would replace it, and it may be a new file that was never read (see unreadAside).
+  if (!('absent' in (await session.stat(aside)))) throw moveTargetExists(file.path, aside);
   try {
     await session.rename(file.path, aside);
   } catch (error) {

@@ -57,8 +57,9 @@ function queryFaults(query: FtpQueryValues): Fault[] {
   const { path, marker, path_column: name, modified_column: time, after_delivery: action } = query;
   return [
     ...afterDeliveryFaults(query),
-    ...(action !== 'keep' && marker !== undefined && !/^\.|\{(?:name|stem)\}/.test(marker)
-      ? [{ option: 'marker', message: 'must be an extension or contain {name} or {stem} if `after_delivery` is set' }]
+    ...(action !== 'keep' && marker !== undefined && !/^\.|\{name\}/.test(marker)
+      ? // The marker is deleted with its file, so no other file may need it: a.csv and a.xml have the same {stem}.
+        [{ option: 'marker', message: 'must be an extension or contain {name} if `after_delivery` is set' }]
       : []),
     ...(path === '' ? [{ option: 'path', message: 'is empty' }] : []),
     ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not contain a line break' }] : []),

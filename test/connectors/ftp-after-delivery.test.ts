@@ -99,6 +99,17 @@ function finishing(server: () => FileServer, login: Login): void {
     }
   });
 
+  it('never replaces a file that it has left aside unread', async () => {
+    await put('a.csv', 'x\n1\n');
+    const unread = await put('.sluice-a.csv', 'x\n2\n');
+    expect(await finish({ after_delivery: 'delete' })).toMatchObject({
+      actions: 0,
+      problem: { code: 'FILES_TARGET_EXISTS' },
+    });
+    expect(await readFile(unread, 'utf8')).toBe('x\n2\n');
+    expect(await names()).toEqual(['.sluice-a.csv', 'a.csv']);
+  });
+
   /** The file operations that the connector uses. */
   async function finisherOf(source: Record<string, unknown>) {
     const { source: given } = ftpContext({ source, query: { path: 'in/*.csv' } }, folder());

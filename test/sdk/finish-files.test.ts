@@ -8,10 +8,13 @@ import { contextOf } from '../connectors/harness.ts';
 const pending: PendingFile[] = Array.from({ length: 30 }, (_, i) => ({
   ...{ path: `/in/${i}.csv`, modified: 0, size: 1, readAt: 0 },
 }));
-const watermark = filesReadText({ known: new Set(['x'.repeat(11)]), pending })!;
+const allPending = filesReadText({ known: new Set(['x'.repeat(11)]), pending })!;
 
 /** Deletes the pending files. `remove` gets the number of the call. */
-async function finish(remove: (call: number) => Promise<boolean>) {
+async function finish(
+  remove: (call: number) => Promise<boolean>,
+  { watermark = allPending, ...more }: Partial<FileFinisher> & { readonly watermark?: string } = {},
+) {
   let calls = 0;
   const finisher: FileFinisher = {
     folder: '/in',
@@ -21,6 +24,7 @@ async function finish(remove: (call: number) => Promise<boolean>) {
     remove: () => remove(++calls),
     removeMarker: async () => false,
     close: () => undefined,
+    ...more,
   };
   const { afterDelivery } = finishFilesBy(
     async () => finisher,
@@ -32,6 +36,19 @@ async function finish(remove: (call: number) => Promise<boolean>) {
   const left = (JSON.parse(result.watermark) as { pending?: PendingFile[] }).pending ?? [];
   return { ...result, calls, left };
 }
+
+it('reports that a marker was deleted which may be the one of a new file', async () => {
+  const marked = { ...pending[0]!, marker: '/in/0.csv.done' };
+  let looks = 0;
+  const { problem, left, actions } = await finish(async () => true, {
+    watermark: filesReadText({ known: new Set(['x'.repeat(11)]), pending: [marked] })!,
+    // A partner replaces the file, and its marker, after the first look.
+    look: async () => ({ modified: 0, size: ++looks === 1 ? 1 : 2 }),
+    removeMarker: async () => true,
+  });
+  expect(problem).toMatchObject({ code: 'FILES_REPLACED', next: expect.stringContaining('create the marker again') });
+  expect({ actions, left: left.length }).toEqual({ actions: 0, left: 1 });
+});
 
 const denied = () => Promise.reject(Object.assign(new Error('denied'), { code: 'EACCES', syscall: 'unlink' }));
 

@@ -16,6 +16,7 @@ it('patterns that can match the same file are found', () => {
     ['/in/./*.csv', '/x/../in//*.csv'],
     ['/in/{a,b}/*.csv', '/in/b/*.csv'],
     ['/{in/x,out}/*.csv', '/in/x/*.csv'],
+    ['/{in/a,in/b}.csv', '/in/a.csv'],
     ['/in/[ab].csv', '/in/b.csv'],
     ['in/*.csv', '/home/user/in/*.csv'],
     ['a.csv', 'a.csv'],

@@ -130,7 +130,7 @@ async function finish(file: PendingFile, finisher: FileFinisher, target: string 
   // Without its file, a marker would make the next upload of that name count as complete from its first byte.
   const { marker } = file;
   const isUnmarked = marker !== undefined && (await change(finisher.removeMarker(marker)));
-  if (isUnmarked && !(await isLeft(file, finisher, target))) return false;
+  if (isUnmarked && !(await isLeft(file, finisher, target))) throw replacedWithMarker(file.path, marker);
   return await change(target === undefined ? finisher.remove(file) : finisher.move(file, target));
 }
 
@@ -185,8 +185,18 @@ function replaced(path: string): Problem {
   return new Problem({
     code: 'FILES_REPLACED',
     family: 'job',
-    message: `${path} was replaced or changed since it was read, but has the same size and modification time`,
-    next: 'to have it read, set its modification time (`touch`); if its rows are known, move or delete it yourself',
+    message: `${path} was replaced since it was read, or its owner, mode or names were changed; its size and modification time are the same`,
+    next: 'if it has new rows, set its modification time (`touch`), so that it is read; otherwise, move or delete it yourself, because its rows would be sent twice',
+  });
+}
+
+/** The new file would never be read, because the marker was probably its own. */
+function replacedWithMarker(path: string, marker: string): Problem {
+  return new Problem({
+    code: 'FILES_REPLACED',
+    family: 'job',
+    message: `${path} was replaced while the marker of the file that was read, ${marker}, was being deleted`,
+    next: 'if the marker belonged to the new file, create the marker again; the new file is read then',
   });
 }
 

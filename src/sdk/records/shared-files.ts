@@ -13,10 +13,12 @@ export interface FilePattern {
 export function mayShareFiles(one: FilePattern, other: FilePattern): boolean {
   if (one.place !== other.place) return false;
   const [a, b] = [segmentsOf(one.pattern), segmentsOf(other.pattern)];
-  if (!mayShareName(a.at(-1)!, b.at(-1)!)) return false;
+  const [lastA, lastB] = [a.at(-1)!, b.at(-1)!];
+  // Alternatives may contain slashes, so a segment may have only a part of them.
+  const isFree = (name: string) => name === '**' || /\{[^}]*$|^[^{]*\}/.test(name);
+  if (!isFree(lastA) && !isFree(lastB) && !mayShareName(lastA, lastB)) return false;
   // It's unknown where relative paths start.
   if (posix.isAbsolute(one.pattern) !== posix.isAbsolute(other.pattern)) return true;
-  const isFree = (name: string) => name === '**' || /\{[^}]*$|^[^{]*\}/.test(name);
   const first = Math.min(...[a, b].map((names) => names.findIndex(isFree)).filter((at) => at !== -1), Number.MAX_VALUE);
   if (first === Number.MAX_VALUE && a.length !== b.length) return false;
   return a.slice(0, first).every((name, i) => b[i] === undefined || mayShareName(name, b[i]));
