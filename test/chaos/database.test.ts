@@ -87,6 +87,9 @@ describeWithServer({ servers: 'PostgreSQL' }, "a state's database that goes away
     const receiver = await openReceiver();
     const channels = { hook: { type: 'webhook', url: receiver.url, secret } };
     const top = { monitor: { port: 0 }, alerts: { channels, settle: '1s' } };
+    // A job that runs each minute needs more than the rest of the daily allowance if the day has just begun, and that is
+    // reported, too.
+    const ofState = () => receiver.titles().filter((title) => title.includes('the state'));
     const shop = await openShop(server(), { schedule: 'every 1m', top });
     await write(shop, 'a');
     const daemon = start(shop);
@@ -103,12 +106,12 @@ describeWithServer({ servers: 'PostgreSQL' }, "a state's database that goes away
     await says(daemon, 'state.unwritable');
     expect(await look('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('STATE_UNREACHABLE') });
     expect(await look('/healthz')).toMatchObject({ status: 200 });
-    await receiver.receives(1);
+    await until('the alert', () => ofState().length === 1);
     expect(await world.uploads(shop.instances[0])).toEqual([]);
     await server().restart();
     await says(daemon, 'payload.delivered');
     expect(await world.data(shop.instances[0]!)).toBe('id\na0\n');
-    await receiver.receives(2);
+    await until('the end of the alert', () => ofState().length === 2);
     await until('the daemon to be ready again', async () => (await look('/readyz')).status === 200);
     hang(server());
     daemon.child.kill('SIGTERM');
@@ -116,7 +119,7 @@ describeWithServer({ servers: 'PostgreSQL' }, "a state's database that goes away
     expect(daemon.output()).toContain('daemon.stopped');
     const reported = daemon.output().match(/state\.(un)?writable/g);
     expect(reported).toEqual(['state.unwritable', 'state.writable']);
-    expect(receiver.titles()).toHaveLength(2);
+    expect(ofState()).toHaveLength(2);
     expect(daemon.output()).not.toContain(server().password);
   }, 400_000);
 
