@@ -1,5 +1,6 @@
 import { Problem } from '../lib/problem.ts';
 import { actionLease, findInputConsumer } from '../state/checkpoints/consumed-input.ts';
+import { jobLock } from '../state/engine/lock-keys.ts';
 import type { GoodPayload } from '../state/outbox/good-payloads.ts';
 import type { Decided, DecidedBy } from '../state/runs/audit.ts';
 import type { OutboxRow } from '../state/tables.ts';
@@ -29,8 +30,8 @@ export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): 
 
 /**
  * Rolls back to an earlier payload: enqueues it again and puts the job that writes to its instance on hold. Returns the
- * new row. Throws `JOB_BUSY` while the job is running, `PAYLOAD_DAMAGED` if the file has changed, or `ROLLBACK_FILES` if files
- * that can't be read again may be missing afterwards, and no reason was given.
+ * new row. Throws `JOB_BUSY` while the job is running, `PAYLOAD_DAMAGED` if the file has changed, or `ROLLBACK_FILES` if
+ * files that can't be read again may be missing afterwards, and no reason was given.
  */
 export async function rollback(
   gateway: Gateway,
@@ -38,21 +39,27 @@ export async function rollback(
   { job, by }: { job: string; by: DecidedBy },
 ): Promise<OutboxRow> {
   await assertUndamaged(gateway, former);
-  const { leases } = gateway.store;
-  const lease = await leases.take(`job:${job}`);
-  if (lease === undefined) throw busy(job);
-  // Until the rollback is stored, no process may begin to move or delete the files whose rows it removes.
-  const files = await leases.take(actionLease(job)).catch(async (error: unknown) => {
-    await lease.release();
-    throw error;
-  });
-  try {
-    if (files === undefined) throw busy(job);
+  const restore = async (): Promise<OutboxRow> => {
     if (by.why === '' && (await findInputConsumer(gateway.store.settings, job)) !== undefined) throw filesGone(job);
     const decided = await gateway.store.goodPayloads.putBack(former, { job, by });
     return await announce(gateway, 'payload.restored', { decided, by });
+  };
+  // Until the rollback is stored, no process may begin to move or delete the files whose rows it removes.
+  const withoutMoves = () => underLease(gateway, { name: actionLease(job), job }, restore);
+  return await underLease(gateway, { name: jobLock(job), job }, withoutMoves);
+}
+
+/** Throws `JOB_BUSY` if another process holds the lease. */
+async function underLease<T>(
+  { store: { leases } }: Gateway,
+  { name, job }: { readonly name: string; readonly job: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  const lease = await leases.take(name);
+  if (lease === undefined) throw busy(job);
+  try {
+    return await work();
   } finally {
-    await files?.release();
     await lease.release();
   }
 }

@@ -89,7 +89,8 @@ export class Watermarks extends Repository {
    * Sets where the job's next run continues, because a user decided so. If `meant` is given, it derives the new
    * watermark from the current one. If `meant` is absent, the job starts from the beginning, and its kept rows are
    * deleted. The decision is written to the audit log in the same transaction. Returns `busy` if a run holds the job's
-   * lease or files are being moved or deleted, and `unknown` if there is nothing to change. If `meant` throws, nothing changes.
+   * lease or files are being moved or deleted, and `unknown` if there is nothing to change. If `meant` throws, nothing
+   * changes.
    */
   decide(
     job: string,
