@@ -68,9 +68,13 @@ async function findOne(session: Session, { base, path, isMissing }: FindOneOptio
 
 /** Whether the folder's listing shows that there is no such file. Servers use the same reply for a forbidden one. */
 async function isUnlisted(session: Session, path: string): Promise<boolean> {
-  const folder = posix.dirname(path);
-  if (!(await session.isFolder(folder))) return false;
-  return !(await session.list(folder)).some(({ name }) => name === posix.basename(path));
+  if (!(await session.isFolder(posix.dirname(path)))) return false;
+  return (await listedEntry(session, path)) === undefined;
+}
+
+/** A file's entry in the listing of its folder; undefined if the listing doesn't contain it. */
+export async function listedEntry(session: Session, path: string): Promise<DirectoryEntry | undefined> {
+  return (await session.list(posix.dirname(path))).find(({ name }) => name === posix.basename(path));
 }
 
 /** The folder that relative paths start from. Some servers don't use `/` in paths: VMS, z/OS, IBM i. */

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { type FileFinisher, moveTargetExists, type PendingFile, Problem } from '#sdk';
-import { baseOf, type FindOptions } from './find.ts';
+import { isSame } from './complete.ts';
+import { baseOf, type FindOptions, listedEntry } from './find.ts';
 import { isAway, notReadable } from './problems.ts';
 import type { ReconnectingSession } from './reconnecting-session.ts';
 import type { Session } from './session.ts';
@@ -36,7 +37,7 @@ export async function remoteFiles(
 async function look(session: Session, path: string) {
   const seen = await session.stat(path);
   if (!('absent' in seen) && seen.modified !== undefined) return rememberedFacts(seen);
-  const entry = (await session.list(posix.dirname(path))).find(({ name }) => name === posix.basename(path));
+  const entry = await listedEntry(session, path);
   // Some servers report the time only in the listing.
   if (!('absent' in seen)) return rememberedFacts({ size: seen.size, modified: entry?.modified });
   if (entry !== undefined) throw notReadable(path, seen.absent);
@@ -95,7 +96,7 @@ async function remove(session: Session, file: PendingFile): Promise<boolean> {
     if (isAway(error)) throw error;
     // Some users may delete files, but not rename them. On other servers, this means that the file is being written.
     const now = await look(session, file.path);
-    if (now === undefined || now.size !== file.size || now.modified !== file.modified) return false;
+    if (!isSame(now, file)) return false;
     await session.remove(file.path);
     return true;
   }
