@@ -68,13 +68,13 @@ function named(folder: string, path: string): FoundFile {
 
 /** Returns undefined if the file doesn't exist. Throws a Problem for any other error. */
 async function statsOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw unreadable(path, error);
-  }
+  return await stat(path).catch((error: unknown) => unlessAbsent(path, error));
+}
+
+/** Throws a Problem unless the error means that the file doesn't exist. */
+export function unlessAbsent(path: string, error: unknown): undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw unreadable(path, error);
 }
 
 /** The problem to report if a file or folder can't be read. */

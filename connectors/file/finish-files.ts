@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { access, constants, link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { type FileFinisher, linkNotFinished, moveTargetExists, type PendingFile } from '#sdk';
-import { unreadable } from './find.ts';
+import { unlessAbsent, unreadable } from './find.ts';
 import { versionOf } from './watched-input.ts';
 
 interface LocalFilesOptions {
@@ -199,9 +199,4 @@ async function statsOf(path: string): Promise<BigIntStats | undefined> {
 /** Like {@link statsOf}, but of a link itself. */
 async function entryOf(path: string): Promise<BigIntStats | undefined> {
   return await lstat(path, { bigint: true }).catch((error: unknown) => unlessAbsent(path, error));
-}
-
-function unlessAbsent(path: string, error: unknown): undefined {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw unreadable(path, error);
 }

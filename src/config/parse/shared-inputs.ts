@@ -38,7 +38,9 @@ function mayShare(job: Reader, other: Reader, folder: string): boolean {
 }
 
 const inputOf = ({ source, query }: Extract, folder: string): ReadInput<OptionSet, OptionSet> => ({
-  ...{ source: source.options, query, folder },
+  source: source.options,
+  query,
+  folder,
 });
 
 interface SharedOptions {
