@@ -43,6 +43,7 @@ export interface ServerAddress {
   readonly applicationName: string;
   /** The PostgreSQL server's command-line options for the session. */
   readonly startupOptions: string | undefined;
+  readonly session: SourceValues['session'];
 }
 
 const defaultPort: Readonly<Record<DriverName, number>> = {
@@ -120,6 +121,7 @@ export function addressOf(source: SourceValues, service: ParameterValues = {}): 
     connectSeconds: given.connectSeconds ?? defaultConnectSeconds,
     applicationName: given.applicationName ?? 'sluice',
     startupOptions: given.startupOptions,
+    session: { ...given.session, ...source.session },
   };
 }
 

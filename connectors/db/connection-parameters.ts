@@ -1,5 +1,11 @@
 import { isPort } from './connection-url.ts';
-import { type DbTlsOptions, type DriverName, type TargetSession, targetSessions } from './options.ts';
+import {
+  type DbTlsOptions,
+  type DriverName,
+  type SettingValue,
+  type TargetSession,
+  targetSessions,
+} from './options.ts';
 
 /** What the parameters of a URL or the entries of a connection service set. */
 export interface ParameterValues {
@@ -18,6 +24,8 @@ export interface ParameterValues {
   /** Whether the login must be bound to the TLS connection (SCRAM-SHA-256-PLUS). */
   readonly hasChannelBinding?: boolean;
   readonly tls?: Partial<DbTlsOptions>;
+  /** Settings of the session. */
+  readonly session?: Readonly<Record<string, SettingValue>>;
 }
 
 /** A parameter that can't be used. */
@@ -93,6 +101,8 @@ const postgres: Readonly<Record<string, Take>> = {
   sslrootcert: rootCertificate,
   sslcert: file('cert_file'),
   sslkey: file('key_file'),
+  // Prisma's parameter, which it adds to the URLs that it writes.
+  schema: ifAny((schema) => ({ session: { search_path: `"${schema.replaceAll('"', '""')}"` } })),
   gssencmode: oneOf({ disable: nothing, prefer: nothing }),
   channel_binding: oneOf({ disable: nothing, prefer: nothing, require: { hasChannelBinding: true } }),
   options: ifAny((startupOptions) => ({ startupOptions })),

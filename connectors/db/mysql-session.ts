@@ -6,6 +6,7 @@ import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { ConnectOptions, LoginOptions } from './driver.ts';
+import { beginMysql } from './mysql-begin.ts';
 import { mysqlConfig } from './mysql-config.ts';
 import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
@@ -16,11 +17,9 @@ import type { ServerWarnings } from './server-warnings.ts';
 import { avoid, isServerFailure, openOnAny } from './servers.ts';
 import { SpanBlock } from './span-block.ts';
 import { readTls } from './tls-files.ts';
+import type { OpenTransaction } from './transaction.ts';
 
 const goodbyePatienceMs = 800;
-/** The server's write timeout, which applies if the reader is slow: one day instead of the default of one minute. */
-const writePatienceSeconds = 86_400;
-
 interface SessionOptions {
   readonly config: ConnectionOptions;
   readonly server: Server;
@@ -98,30 +97,14 @@ export class MysqlSession {
     }
   }
 
-  /** Starts a read-only transaction that reads from one snapshot. */
-  async begin({ source, signal }: ConnectOptions): Promise<void> {
-    await this.run(
-      [
-        `set names utf8mb4`,
-        `set session time_zone = '+00:00', net_write_timeout = ${writePatienceSeconds}`,
-        ...(await this.#timeout(source.statement_timeout_seconds)),
-        // Both the session and the transaction are read-only, because a DDL statement first ends the transaction and
-        // could then write.
-        'set session transaction isolation level repeatable read, read only',
-        'start transaction with consistent snapshot, read only',
-      ],
-      signal,
-    );
-  }
-
-  /**
-   * MariaDB's timeout variable is in seconds and MySQL's is in milliseconds. Neither server has the other's variable.
-   */
-  async #timeout(seconds: number): Promise<readonly string[]> {
-    if (seconds === 0) return [];
-    return this.isMariadb
-      ? [`set session max_statement_time = ${seconds}`]
-      : [`set session max_execution_time = ${Math.ceil(seconds * 1000)}`];
+  /** Begins the strongest transaction that the server supports, read-only by default. */
+  async begin({ source, signal, log }: ConnectOptions): Promise<OpenTransaction> {
+    const runner = { run: (sql: string) => this.run([sql], signal), isMariadb: this.isMariadb };
+    const transaction = await beginMysql(runner, source);
+    const { unknownSettings: unknown } = transaction;
+    if (unknown.length > 0)
+      log.debug('the server does not know settings of the session', { place: this.place, unknown });
+    return transaction;
   }
 
   get isMariadb(): boolean {

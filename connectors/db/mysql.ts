@@ -8,6 +8,7 @@ import { refuseWrites, writePrivileges } from './mysql-writes.ts';
 import type { QueryValues } from './options.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 import { servedBy } from './servers.ts';
+import { transactionText, warnOfTransaction } from './transaction.ts';
 
 /** MySQL and MariaDB. */
 export const mysql: Driver = {
@@ -16,6 +17,7 @@ export const mysql: Driver = {
   async check(options) {
     const session = await MysqlSession.open(options);
     try {
+      const transaction = await session.begin(options);
       const [version, user, database] = await session.row(
         "select version(), substring_index(current_user(), '@', 1), coalesce(database(), 'no database')",
         options.signal,
@@ -25,7 +27,8 @@ export const mysql: Driver = {
         may.length === 0
           ? ''
           : `; this account has write privileges: ${may.slice(0, 4).join(', ')}${may.length > 4 ? ' …' : ''}`;
-      return `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}${servedBy(options.address, session.place)}${warning}`;
+      const text = `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}`;
+      return `${text}${servedBy(options.address, session.place)}${transactionText(transaction)}${warning}`;
     } finally {
       await session.close();
     }
@@ -52,7 +55,7 @@ async function extract(options: ConnectOptions, query: QueryValues): Promise<Ext
   };
   signal.addEventListener('abort', hangUp);
   try {
-    await session.begin(options);
+    warnOfTransaction(await session.begin(options), { place: session.place, warn: options.warn });
     const statement = await boundStatement(query, (sql) => session.prepare(sql, signal));
     const onWarnings = ({ list, isAll }: ServerWarnings) =>
       reportWarnings(

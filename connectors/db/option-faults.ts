@@ -2,6 +2,7 @@ import { tlsFileFaults, tlsVerificationFaults } from '#sdk';
 import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.ts';
 import { hostsIn, parseConnectionUrl } from './connection-url.ts';
 import type { DriverName, QueryValues, SourceValues } from './options.ts';
+import { settingFaults } from './session-settings.ts';
 
 /** A combination of options that can't be used. The message can follow the option's name. */
 interface OptionFault {
@@ -58,9 +59,10 @@ function fileFaults(source: SourceValues): OptionFault[] {
     ...(Object.keys(source.tls).length === 0 || source.tls.mode === 'off'
       ? []
       : [{ option: 'tls', message: 'does not apply to SQLite; remove it' }]),
-    ...(source.statement_timeout_seconds === 0
-      ? []
-      : [{ option: 'statement_timeout_seconds', message: 'does not apply to SQLite; remove it' }]),
+    ...(source.transaction === 'none'
+      ? [{ option: 'transaction', message: 'does not apply to SQLite, which is always read-only; remove it' }]
+      : []),
+    ...settingFaults(source, 'sqlite').map((message) => ({ option: 'session', message })),
   ];
 }
 
@@ -70,6 +72,7 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Opt
     ...(isNowhere ? [{ option: 'driver', message: 'is missing; set driver or url' }] : []),
     ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
     ...hostFaults(source),
+    ...settingFaults(source, driver).map((message) => ({ option: 'session', message })),
     ...postgresFaults(source, driver),
     ...(driver === undefined ? [] : addressFaults(source, addressOf(source))),
   ];

@@ -13,6 +13,9 @@ export type TargetSession = (typeof targetSessions)[number];
 /** Timeout for connecting and logging in, if neither the options nor the URL set one. */
 export const defaultConnectSeconds = 10;
 
+/** The value of a setting of the database session. */
+export type SettingValue = string | number | boolean;
+
 /** How to use TLS with the server. */
 export interface DbTlsOptions extends TlsFiles {
   /** Undefined if neither the option nor the URL sets it; TLS is then off. */
@@ -133,9 +136,21 @@ export const source = {
   }),
   statement_timeout_seconds: option.number({
     minimum: 0,
-    default: 0,
-    about: 'Query timeout on the server; 0 means no limit.',
+    about: 'Query timeout on the server; 0 means no limit. Default: the limit that the server has for this user.',
+    example: 600,
   }),
+  transaction: option.choice(['read_only', 'none'], {
+    default: 'read_only',
+    about:
+      'PostgreSQL, MySQL and MariaDB: `none` also allows servers that do not support read-only transactions. Sluice uses the strongest transaction that the server supports.',
+  }),
+  session: option.map<SettingValue>(
+    { type: ['string', 'number', 'boolean'] },
+    {
+      about: 'PostgreSQL, MySQL and MariaDB: settings of the session, such as search_path or group_concat_max_len.',
+      example: { search_path: 'reporting', work_mem: '64MB' },
+    },
+  ),
   connections: option.integer({
     minimum: 1,
     default: 4,
@@ -178,7 +193,7 @@ export type SqlParameter = string | number | boolean | null;
 export const query = {
   sql: option.text({
     required: true,
-    about: 'One statement that returns rows; it runs in a read-only transaction.',
+    about: 'One statement that returns rows; it runs in a read-only transaction (see `transaction`).',
     example: 'select id, customer, amount from orders where country = $1 order by id',
   }),
   parameters: option.list<SqlParameter>(

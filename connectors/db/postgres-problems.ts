@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { type ConnectorLog, Problem, seenIn } from '#sdk';
 import { connectionLost, neverConnected } from './network-problems.ts';
 import { poolerErrorMeaning } from './pooler-problems.ts';
@@ -18,12 +19,11 @@ import {
  * The fields of an ErrorResponse that Sluice reads. https://www.postgresql.org/docs/current/protocol-error-fields.html
  */
 interface ServerError {
-  readonly code?: string;
-  readonly severity?: string;
-  readonly position?: string;
-  readonly detail?: string;
-  readonly hint?: string;
-  readonly routine?: string;
+  readonly code?: string | undefined;
+  readonly position?: string | undefined;
+  readonly detail?: string | undefined;
+  readonly hint?: string | undefined;
+  readonly routine?: string | undefined;
 }
 
 interface Rule extends ErrorMeaning {
@@ -71,8 +71,9 @@ type Where = Omit<Circumstances, 'connectSeconds'>;
 /** Converts any error that pg throws to a problem. */
 export function postgresProblem(thrown: unknown, where: Where): Problem {
   if (thrown instanceof Problem) return thrown;
-  const error = (thrown ?? {}) as ServerError;
-  if (error.severity === undefined || error.code === undefined) return clientProblem(thrown, where);
+  // Servers that imitate PostgreSQL may send errors without a SQLSTATE.
+  if (!(thrown instanceof pg.DatabaseError)) return clientProblem(thrown, where);
+  const error: ServerError = thrown;
   const { message } = seenIn(thrown);
   const { family, code, next, isLoginRefused = false } = verdictOn(error, message, where);
   const serverMessage = [message, error.detail, error.hint].filter(Boolean).join('; ');
@@ -118,7 +119,7 @@ function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   return { family: 'config', code: 'DB_HOST_REFUSED', next };
 }
 
-function stateOf({ code, position }: ServerError): string {
+function stateOf({ code = 'none', position }: ServerError): string {
   return position === undefined ? `SQLSTATE ${code}` : `SQLSTATE ${code} at character ${position} of the query`;
 }
 

@@ -3,24 +3,26 @@ import type pg from 'pg';
 import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
 import { placeOf, type Server } from './address.ts';
 import { BatchQueue, batchesOf, lazily } from './batch-queue.ts';
-import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
+import { BatchMaker, type WireColumn } from './cells.ts';
 import type { ConnectOptions, LoginOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
 import type { QueryValues, TargetSession } from './options.ts';
 import { waitAtMost, waitForCancellation } from './patience.ts';
+import { beginPostgres } from './postgres-begin.ts';
 import { repeatCancel } from './postgres-cancel.ts';
+import { columnsOf } from './postgres-columns.ts';
 import { postgresClient, postgresConfig } from './postgres-config.ts';
 import { PostgresInterceptor, pgWire } from './postgres-interceptor.ts';
 import { checkMessages } from './postgres-messages.ts';
 import { logNotice, postgresProblem } from './postgres-problems.ts';
-import { Description, Portal } from './postgres-statement.ts';
-import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts';
+import { Portal } from './postgres-statement.ts';
 import { whenHeard } from './reading-socket.ts';
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { avoid, isServerFailure, openOnAny } from './servers.ts';
 import { SpanBlock } from './span-block.ts';
 import { objectionTo } from './target-session.ts';
 import { readTls } from './tls-files.ts';
+import type { OpenTransaction } from './transaction.ts';
 
 const goodbyePatienceMs = 2000;
 
@@ -36,11 +38,6 @@ interface Reading {
   readonly leave: (whole: boolean) => Promise<void>;
 }
 
-interface Found extends Omit<TypeRow, 'oid' | 'inner'> {
-  readonly oid: string;
-  readonly inner: string;
-}
-
 /** One connection to PostgreSQL. */
 export class PostgresSession {
   readonly place: string;
@@ -53,6 +50,9 @@ export class PostgresSession {
   #isConnected = false;
   /** Whether Sluice itself ends the connection. */
   #isEnding = false;
+  #version = '';
+  /** Whether this is another database, which only speaks PostgreSQL's protocol. */
+  #isImitation = false;
   /** Whether a response from the server is still outstanding. */
   #isBusy = false;
 
@@ -100,6 +100,7 @@ export class PostgresSession {
     try {
       const connected = session.#client.connect();
       checkMessages(session.#connection, address);
+      session.#connection.on('parameterStatus', (message) => session.#note(message));
       await connected;
       session.#isConnected = true;
     } catch (thrown) {
@@ -122,6 +123,15 @@ export class PostgresSession {
     return problem;
   }
 
+  #note({ parameterName: name, parameterValue: value }: { parameterName: string; parameterValue: string }): void {
+    if (name === 'server_version') this.#version = value.split(' ')[0]!;
+  }
+
+  /** The server's version as it reports it; empty if it doesn't. */
+  get version(): string {
+    return this.#version;
+  }
+
   /** Runs one of Sluice's own statements, which returns one row of text. */
   async row(sql: string): Promise<readonly string[]> {
     const { rows } = await this.#query<string[]>({ text: sql, rowMode: 'array' });
@@ -136,43 +146,23 @@ export class PostgresSession {
     }
   }
 
-  /** Starts a read-only transaction that reads from one snapshot. */
-  async begin(statementTimeoutSeconds: number): Promise<void> {
-    const timeoutMs = Math.ceil(statementTimeoutSeconds * 1000);
-    await this.#query({
-      text: `begin transaction isolation level repeatable read, read only; set local datestyle = 'ISO, YMD';
-        set local timezone = 'UTC'; set local intervalstyle = 'iso_8601'; set local bytea_output = 'hex';
-        set local extra_float_digits = 3; set local client_encoding = 'UTF8'; set local xmloption = 'content';
-        set local statement_timeout = ${timeoutMs}`,
-    });
+  /** Begins the strongest transaction that the server supports, read-only by default. */
+  async begin({ source, address, log }: ConnectOptions): Promise<OpenTransaction> {
+    const transaction = await beginPostgres({ run: (text) => this.#query({ text }) }, source, address.session);
+    const { unknownSettings: unknown } = transaction;
+    this.#isImitation = unknown.length > 0 || !transaction.isSnapshot;
+    if (unknown.length > 0)
+      log.debug('the server does not know settings of the session', { place: this.place, unknown });
+    return transaction;
   }
 
   /** The columns of the statement's result. */
   async describe(sql: string): Promise<readonly WireColumn[]> {
-    const fields = await this.#fields(sql);
-    const catalog = await this.#lookUp(fields.map(({ dataTypeID }) => dataTypeID).filter(isUnknown));
-    const wire = fields.map(({ name, dataTypeID }): WireColumn => {
-      const { type, fix } = typeOf(dataTypeID, catalog);
-      const column: Column = { name, type };
-      return fix === undefined ? { column } : { column, fix };
-    });
-    refuseDuplicates(wire.map(({ column }) => column));
-    return wire;
-  }
-
-  async #fields(sql: string): Promise<readonly pg.FieldDef[]> {
     try {
-      return await this.#client.query(new Description(sql)).fields;
+      return await columnsOf(this.#client, sql);
     } catch (thrown) {
       throw this.#problem(thrown);
     }
-  }
-
-  async #lookUp(oids: readonly number[]): Promise<ReadonlyMap<number, TypeRow>> {
-    if (oids.length === 0) return new Map();
-    const list = `{${[...new Set(oids)].join(',')}}`;
-    const { rows } = await this.#query<Found>({ text: typeQuery, values: [list] });
-    return new Map(rows.map((row) => [Number(row.oid), { ...row, oid: Number(row.oid), inner: Number(row.inner) }]));
   }
 
   /**
@@ -209,7 +199,8 @@ export class PostgresSession {
     const portal = new Portal({
       sql,
       parameters,
-      rows: fetch_rows,
+      // Other databases run a statement again for each Execute, or can't continue it.
+      rows: this.#isImitation ? 0 : fetch_rows,
       begin: () => {
         this.#isBusy = true;
         block = new SpanBlock(maker, queue);

@@ -3,9 +3,11 @@ import { postgresCatalogue } from './catalogue-queries.ts';
 import { postgresDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import type { QueryValues } from './options.ts';
+import { isUnsupported } from './postgres-begin.ts';
 import { PostgresSession } from './postgres-session.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 import { servedBy } from './servers.ts';
+import { transactionText, warnOfTransaction } from './transaction.ts';
 
 /** Driver for PostgreSQL and compatible servers. */
 export const postgres: Driver = {
@@ -16,11 +18,16 @@ export const postgres: Driver = {
     try {
       // The check uses a transaction, as a run does, because a pooler or a compatible server may not support
       // transactions.
-      await session.begin(options.source.statement_timeout_seconds);
-      const [version, user, database] = await session.row(
-        "select current_setting('server_version'), current_user::text, current_database()::text",
-      );
-      return `PostgreSQL ${version?.split(' ')[0]} as ${user} on ${database}${servedBy(options.address, session.place)}`;
+      const transaction = await session.begin(options);
+      const { user = '', database = user } = options.address;
+      const [role = user, place = database] = await session
+        .row('select current_user::text, current_database()::text')
+        .catch((thrown: unknown) => {
+          if (isUnsupported(thrown)) return [];
+          throw thrown;
+        });
+      const text = `PostgreSQL ${session.version} as ${role} on ${place}`;
+      return `${text}${servedBy(options.address, session.place)}${transactionText(transaction)}`;
     } finally {
       await session.close();
     }
@@ -29,12 +36,12 @@ export const postgres: Driver = {
 };
 
 async function extract(options: ConnectOptions, query: QueryValues): Promise<Extraction> {
-  const { source, signal } = options;
+  const { signal } = options;
   const session = await PostgresSession.open(options);
   const hangUp = () => void session.cancel();
   signal.addEventListener('abort', hangUp);
   try {
-    await session.begin(source.statement_timeout_seconds);
+    warnOfTransaction(await session.begin(options), { place: session.place, warn: options.warn });
     const wire = await session.describe(query.sql);
     const leave = async (whole: boolean) => {
       signal.removeEventListener('abort', hangUp);

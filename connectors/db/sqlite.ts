@@ -64,7 +64,7 @@ async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
  */
 function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   if (process.permission?.has('child') === false) return new SqliteHere(signal);
-  return new SqliteProcess({ signal, timeoutMs: source.statement_timeout_seconds * 1000 });
+  return new SqliteProcess({ signal, timeoutMs: (source.statement_timeout_seconds ?? 0) * 1000 });
 }
 
 class SqliteHere implements SqliteReader {

@@ -63,7 +63,7 @@ export class SqlserverSession {
       server,
       tls: await readTls(address.tls, folder),
       connectMs: connectSeconds * 1000,
-      statementMs: Math.ceil(source.statement_timeout_seconds * 1000),
+      statementMs: Math.ceil((source.statement_timeout_seconds ?? 0) * 1000),
       socket: tunnel?.path,
     });
     const place = placeOf(server);

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { mysqlProblem } from '../../connectors/db/mysql-problems.ts';
 import { postgresProblem } from '../../connectors/db/postgres-problems.ts';
@@ -12,7 +13,7 @@ type Row = [fault: string, code: string, family: string, next?: string];
 describe('PostgreSQL error mapping', () => {
   /** An error as a server sends it; poolers omit the routine. */
   const server = (code: string, message = 'words', routine = 'SomeRoutine') =>
-    Object.assign(new Error(message), { code, severity: 'FATAL', routine });
+    Object.assign(new pg.DatabaseError(message, message.length, 'error'), { code, severity: 'FATAL', routine });
 
   it.each<[string, string, string]>([
     ['08006', 'DB_SERVER_BUSY', 'try_later'],
@@ -68,7 +69,10 @@ describe('PostgreSQL error mapping', () => {
   });
 
   const pooler = (code: string, message: string, detail?: string) =>
-    Object.assign(new Error(message), { code, severity: 'FATAL', ...(detail === undefined ? {} : { detail }) });
+    Object.assign(new pg.DatabaseError(message, message.length, 'error'), {
+      ...{ code, severity: 'FATAL' },
+      ...(detail === undefined ? {} : { detail }),
+    });
   const noNodes = 'all backend nodes are down, pgpool requires at least one valid node';
 
   it.each<[string, object, string, string]>([

@@ -35,7 +35,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database extract',
     const { signal } = door;
     const session = await PostgresSession.open(door);
     const count = async (sql: string, fetch_rows: number) => {
-      await session.begin(0);
+      await session.begin(door);
       const wire = await session.describe(sql);
       const { batches } = session.read(wire, withDefaults(db.query, { sql, fetch_rows }), {
         signal,

@@ -15,7 +15,6 @@ const number = (value: number): Buffer => Buffer.from([value >>> 24, value >>> 1
 const login = (type: number, rest = ''): Buffer => message('R', Buffer.concat([number(type), Buffer.from(rest)]));
 const ready = message('Z', 'T');
 const welcome = Buffer.concat([login(0), ready]);
-const begun = Buffer.concat([message('C', 'BEGIN\0'), message('Z', 'T')]);
 /** One column `n` of type text. */
 const oneColumn = message(
   'T',
@@ -26,6 +25,8 @@ const row = (cell: string): Buffer =>
   message('D', Buffer.concat([Buffer.from('\0\x01'), number(cell.length), Buffer.from(cell)]));
 const bound = Buffer.concat([message('1'), message('2')]);
 const done = message('C', 'SELECT 1\0');
+/** The transaction has begun, and the server shows that it's read-only. */
+const begun = Buffer.concat([message('C', 'BEGIN\0'), oneColumn, row('on'), message('C', 'SHOW\0'), ready]);
 
 async function sourceAt(...answers: Buffer[]) {
   const port = await startScripted(answers);

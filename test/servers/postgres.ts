@@ -78,9 +78,18 @@ interface Login {
 }
 
 /** One login attempt at a server, or at what is in front of it. Rejects if the login is refused. */
-export async function connectPostgres(port: number, { database: wanted = database, ssl = false }: Login = {}) {
+export function connectPostgres(port: number, { database: wanted = database, ssl = false }: Login = {}) {
+  return connectPostgresAs({ user, password, database: wanted }, port, ssl);
+}
+
+/** One login attempt at a server that speaks PostgreSQL's protocol. Rejects if the login is refused. */
+export async function connectPostgresAs(
+  account: Pick<TestServer, 'user' | 'password' | 'database'>,
+  port: number,
+  ssl = false,
+): Promise<void> {
   const tls = ssl ? { rejectUnauthorized: false } : false;
-  const client = new pg.Client({ host: '127.0.0.1', port, user, password, database: wanted, ssl: tls });
+  const client = new pg.Client({ host: '127.0.0.1', port, ...account, ssl: tls });
   client.on('error', () => {});
   await client.connect();
   await client.end();

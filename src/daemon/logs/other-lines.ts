@@ -236,6 +236,12 @@ export const otherLines: readonly OtherLine[] = [
     description: 'A server of a source with several hosts can’t be used, so the next one is tried.',
   },
   {
+    line: 'the server does not know settings of the session',
+    level: 'debug',
+    facts: ['job', 'run', 'place', 'unknown'],
+    description: 'A database that imitates PostgreSQL or MySQL is read without some settings.',
+  },
+  {
     line: 'the server sent packets out of order',
     level: 'warn',
     facts: ['job', 'run', 'expected', 'seen'],
