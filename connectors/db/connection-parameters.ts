@@ -7,6 +7,7 @@ import {
   targetSessions,
 } from './options.ts';
 
+import { allowedInsteadOf } from './session-settings.ts';
 /** What the parameters of a URL or the entries of a connection service set. */
 export interface ParameterValues {
   /** An empty host is the default one. */
@@ -105,7 +106,10 @@ const postgres: Readonly<Record<string, Take>> = {
   schema: ifAny((schema) => ({ session: { search_path: `"${schema.replaceAll('"', '""')}"` } })),
   gssencmode: oneOf({ disable: nothing, prefer: nothing }),
   channel_binding: oneOf({ disable: nothing, prefer: nothing, require: { hasChannelBinding: true } }),
-  options: ifAny((startupOptions) => ({ startupOptions })),
+  options: ifAny((startupOptions) => {
+    const allowed = allowedInsteadOf(startupOptions);
+    return allowed === undefined ? { startupOptions } : { allowed };
+  }),
   application_name: ifAny((applicationName) => ({ applicationName })),
   fallback_application_name: () => nothing,
   connect_timeout: connectTimeout,

@@ -8,17 +8,45 @@ const reserved: Partial<Record<DriverName, RegExp>> = {
     /^(autocommit|(transaction|tx)_\w+|completion_type|time_zone|character_set_\w+|collation_connection|sql_select_limit|(un)?names)$/i,
 };
 
+const whatTheyCould = 'which could change values, leave out rows or allow writes';
+
 /** Settings that can't be used, phrased so that they can follow the option's name. */
 export function settingFaults({ session }: Pick<SourceValues, 'session'>, driver: DriverName | undefined): string[] {
   const names = Object.keys(session);
   if (names.length === 0 || driver === undefined) return [];
   const kind = driver === 'mariadb' ? 'mysql' : driver;
-  const own = reserved[kind];
-  if (own === undefined) return ['is only for PostgreSQL, MySQL and MariaDB; remove it'];
+  const refused = reserved[kind];
+  if (refused === undefined) return ['is only for PostgreSQL, MySQL and MariaDB; remove it'];
   return names.flatMap((name) => {
     if (!/^[a-z_][a-z0-9_]*(\.[a-z0-9_]+)*$/i.test(name)) return [`has an invalid name: ${JSON.stringify(name)}`];
-    return own.test(name)
-      ? [`cannot contain ${name}, which could change values, leave out rows or allow writes; remove it`]
-      : [];
+    return refused.test(name) ? [`cannot contain ${name}, ${whatTheyCould}; remove it`] : [];
   });
+}
+
+/** Which command-line options of a PostgreSQL server are allowed; undefined if all of these are. */
+export function allowedInsteadOf(startupOptions: string): string | undefined {
+  const names = settingsIn(startupOptions);
+  if (names === undefined) return '-c name=value, --name=value';
+  const refused = names.filter((name) => reserved.postgres?.test(name));
+  return refused.length === 0 ? undefined : `settings other than ${refused.join(', ')}, ${whatTheyCould}`;
+}
+
+/**
+ * The settings in command-line options, as PostgreSQL's `pg_split_opts` and `ParseLongOption` read them: words are
+ * separated by spaces, a backslash escapes the next character, and a dash in a name means an underscore. Returns
+ * undefined if there are other options, such as `-e`, which sets the date style. Words without a dash are for poolers,
+ * such as `endpoint=name`.
+ */
+function settingsIn(startupOptions: string): readonly string[] | undefined {
+  const words = [...startupOptions.matchAll(/(?:\\[\s\S]|[^ \t\n\v\f\r\\])+/g)]
+    .map(([word]) => word.replaceAll(/\\([\s\S])/g, '$1'))
+    .values();
+  const names: string[] = [];
+  for (const word of words) {
+    if (!word.startsWith('-')) continue;
+    const setting = word === '-c' ? words.next().value : /^-[c-](.+)/s.exec(word)?.[1];
+    if (setting === undefined) return undefined;
+    names.push(setting.split('=')[0]!.replaceAll('-', '_'));
+  }
+  return names;
 }

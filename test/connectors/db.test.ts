@@ -26,6 +26,7 @@ describe('database options', () => {
     [{ url: 'postgres://a@b?sslmode=verify-full&sslrootcert=c', tls: { mode: 'off' } }],
     [{ url: 'postgres://a@/b?host=/tmp&sslmode=require' }],
     [{ service: 'shop', service_file: 'services', passfile: 'd' }],
+    [{ url: 'postgres://a@b?options=endpoint%3Dx%20-c%20search_path%3D%22x%5C%20y%22%20-cwork-mem%3D1MB%20--a.b%3D1' }],
     [{ url: 'postgres://a@b', tls: { mode: 'verify', ca_file: 'ca.pem', cert_file: 'c', key_file: 'k' } }],
   ])('are accepted: %j', (source) => {
     expect(faults(source)).toEqual([]);
@@ -61,6 +62,20 @@ describe('database options', () => {
       { url: 'postgres://a@b?connect_timeout=0' },
       ['url has connect_timeout=0, which is not valid; allowed: numbers gr'],
     ],
+    ...[
+      ['-c xmlbinary=hex', 'xmlbinary'],
+      ['endpoint=x -c work_mem=1MB -cXmlBinary=hex', 'XmlBinary'],
+      ['--default-transaction-read-only=off', 'default_transaction_read_only'],
+      [String.raw`-c\tx=1 -c zero_damaged\_pages=on`, 'zero_damaged_pages'],
+      ['-c\vlc_monetary=C', 'lc_monetary'],
+    ].map(([options, name]): [object, string[]] => [
+      { url: `postgres://a@b?options=${encodeURIComponent(options!)}` },
+      [`url has options=${options}, which is not valid; allowed: settings other than ${name}, which could change val`],
+    ]),
+    ...['-e', '-ec xmlbinary=hex', '-c', '--', '-P -c work_mem=1MB'].map((options): [object, string[]] => [
+      { url: `postgres://a@b?options=${encodeURIComponent(options)}` },
+      [`url has options=${options}, which is not valid; allowed: -c name=value, --name=value`],
+    ]),
     [{ url: 'postgres://b?user=' }, ['url has no user']],
     [{ url: 'postgres://a:12?secretrest@b/c' }, ['url has an @ after the host; write ?, / and # in the password as']],
     [{ url: 'postgres://a:p?secretrest@b/c' }, ['url has an @ after the host']],
