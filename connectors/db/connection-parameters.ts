@@ -1,3 +1,4 @@
+import { sslModes } from '#sdk';
 import { isPort } from './connection-url.ts';
 import {
   type DbTlsOptions,
@@ -92,12 +93,7 @@ const common: Readonly<Record<string, Take>> = {
 const postgres: Readonly<Record<string, Take>> = {
   ...common,
   dbname: ifAny((database) => ({ database })),
-  sslmode: oneOf({
-    disable: tlsMode('off'),
-    require: tlsMode('require'),
-    'verify-ca': tlsMode('verify-ca'),
-    'verify-full': tlsMode('verify'),
-  }),
+  sslmode: oneOf(Object.fromEntries(Object.entries(sslModes).map(([name, mode]) => [name, tlsMode(mode)]))),
   ssl: oneOf({ true: tlsMode('require'), false: tlsMode('off') }),
   sslrootcert: rootCertificate,
   sslcert: file('cert_file'),

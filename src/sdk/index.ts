@@ -174,6 +174,7 @@ export type { Tunnel } from './ssh/tunnel.ts';
 export {
   certificateChecks,
   readTlsFiles,
+  sslModes,
   type TlsFiles,
   type TlsTexts,
   type TlsVerification,

@@ -30,6 +30,17 @@ export interface TlsVerification extends TlsFiles {
   readonly verify?: boolean;
 }
 
+/**
+ * The modes of libpq's `sslmode` with which the connection is either unencrypted or verified. With the others, `allow`
+ * and `prefer`, an attacker could prevent the encryption.
+ */
+export const sslModes = {
+  disable: 'off',
+  require: 'require',
+  'verify-ca': 'verify-ca',
+  'verify-full': 'verify',
+} as const;
+
 /** The JSON Schema of `verify`, and what the modes mean. */
 export const tlsVerifySchema = {
   type: 'boolean',

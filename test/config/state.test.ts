@@ -28,7 +28,7 @@ describe('a state in a PostgreSQL database', () => {
       password: 's/ecret',
       database: 'rows',
       schema: 'sluice',
-      tls: { isVerified: true },
+      tls: { verifyIdentity: true },
     });
     expect(state).toBe(join(config!.folder, 'sluice-cache'));
     expect(redact('s/ecret and s%2Fecret')).not.toContain('ecret');
@@ -104,10 +104,11 @@ describe('a state in a PostgreSQL database', () => {
     ['postgresql://a@127.8.0.1/rows', { host: '127.8.0.1', tls: undefined }],
     ['postgres://a@[::1]:5433/rows', { host: '::1', port: 5433, tls: undefined }],
     ['postgres://a@%2Frun%2Fpostgresql/rows', { host: '/run/postgresql', tls: undefined }],
-    ['postgres://a@127.0.0.1.example.com/rows', { tls: { isVerified: true } }],
+    ['postgres://a@127.0.0.1.example.com/rows', { tls: { verifyIdentity: true } }],
     ['postgres://a@db/rows?sslmode=disable', { tls: undefined }],
-    ['postgres://a@db/rows?sslmode=require', { tls: { isVerified: false } }],
-    ['postgres://a@localhost/rows?sslmode=verify-full', { tls: { isVerified: true } }],
+    ['postgres://a@db/rows?sslmode=require', { tls: { verifyIdentity: true } }],
+    ['postgres://a@db/rows?sslmode=require&sslrootcert=system', { tls: { verifyIdentity: true } }],
+    ['postgres://a@localhost/rows?sslmode=verify-full', { tls: { verifyIdentity: true } }],
     ['postgres://a@db/rows?schema=sluice_2', { schema: 'sluice_2' }],
   ])('is at the place and has the encryption that %s requests', async (url, wanted) => {
     const { database, faults } = await loadState(url);
@@ -118,8 +119,12 @@ describe('a state in a PostgreSQL database', () => {
   it('reads certificates from files next to the config', async () => {
     const files = { 'ca.pem': 'the ca', 'cert.pem': 'the cert', 'key.pem': 'the private key' };
     const url = 'postgres://a@db/rows?sslrootcert=ca.pem&sslcert=cert.pem&sslkey=key.pem';
+    for (const mode of ['require', 'verify-ca']) {
+      const { database } = await loadState(`${url}&sslmode=${mode}`, '', {}, files);
+      expect(database?.tls).toMatchObject({ verifyIdentity: false, ca: 'the ca' });
+    }
     const { database } = await loadState(url, '', {}, files);
-    expect(database?.tls).toEqual({ isVerified: true, ca: 'the ca', cert: 'the cert', key: 'the private key' });
+    expect(database?.tls).toEqual({ verifyIdentity: true, ca: 'the ca', cert: 'the cert', key: 'the private key' });
     expect(redact('the private key')).toBe('[redacted]');
   });
 
@@ -145,8 +150,8 @@ describe('a state in a PostgreSQL database', () => {
       undefined,
     ],
     [
-      'postgres://a@db/rows?sslmode=require&sslrootcert=ca.pem',
-      'sslrootcert has no effect, because sslmode=require does not verify certificates',
+      'postgres://a@db/rows?sslmode=verify-ca',
+      'The state URL has sslmode=verify-ca, but no file in sslrootcert',
       undefined,
     ],
     ['postgres://a@db/rows?sslkey=key.pem', 'The state URL needs both sslcert and sslkey', undefined],
@@ -168,7 +173,7 @@ describe('a state in a PostgreSQL database', () => {
     const url = `postgres://a:\${file:/run/secrets/none}@\${env:HOST}/rows?sslrootcert=/run/none.pem`;
     const { problems, database } = await loadState(url, '', { withoutSecrets: true });
     expect(problems).toEqual([]);
-    expect(database).toMatchObject({ database: 'rows', tls: { isVerified: true } });
+    expect(database).toMatchObject({ database: 'rows', tls: { verifyIdentity: true } });
   });
 
   it('needs an encryption key for logins from the config or the environment', async () => {

@@ -23,20 +23,21 @@ describeWithServer({ servers: 'PostgreSQL', settings }, 'a state on a PostgreSQL
     newStore({ folder: newFolder(), database: { ...database, ...changes } });
 
   it('is opened if a trusted authority has issued the certificate for the address', async () => {
-    const store = await open({ tls: { isVerified: true, ca: certificates.ca } });
+    const store = await open({ tls: { verifyIdentity: true, ca: certificates.ca } });
     await store.settings.set('a', '1');
     expect(await store.settings.find('a')).toBe('1');
   });
 
   it.each<[string, () => Partial<StateDatabase>]>([
-    ['is for another host name', () => ({ host: 'localhost', tls: { isVerified: true, ca: certificates.ca } })],
-    ['is from an unknown authority', () => ({ tls: { isVerified: true } })],
+    ['is for another host name', () => ({ host: 'localhost', tls: { verifyIdentity: true, ca: certificates.ca } })],
+    ['is from an unknown authority', () => ({ tls: { verifyIdentity: true } })],
+    ['is from an unknown authority, although it may be for any host name', () => ({ tls: { verifyIdentity: false } })],
   ])("isn't opened if the certificate %s", async (_, changes) => {
     await expect(open(changes())).rejects.toMatchObject({ code: 'STATE_REFUSED', family: 'config' });
   });
 
-  it('is opened with any certificate if the config turns verification off', async () => {
-    const store = await open({ tls: { isVerified: false } });
+  it('is opened with a certificate for another host name if only the authority is verified', async () => {
+    const store = await open({ host: 'localhost', tls: { verifyIdentity: false, ca: certificates.ca } });
     expect(await store.settings.find('b')).toBeUndefined();
   });
 });

@@ -397,7 +397,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a state on a PostgreSQL server', 
   it.each([
     ['a database that does not exist', { database: 'none' }, 'STATE_REFUSED'],
     ['a missing password', { password: '' }, 'STATE_REFUSED'],
-    ['a server without TLS', { tls: { isVerified: true } }, 'STATE_REFUSED'],
+    ['a server without TLS', { tls: { verifyIdentity: true } }, 'STATE_REFUSED'],
     ['a port without a server', { port: 1 }, 'STATE_UNREACHABLE'],
     ['a socket that does not exist', { host: '/nowhere' }, 'STATE_UNREACHABLE'],
   ])('reports %s at once', async (_, changes, code) => {

@@ -4,10 +4,11 @@ import { resolve } from 'node:path';
 import { didYouMean } from '../../lib/nearest.ts';
 import type { ProblemOptions } from '../../lib/problem.ts';
 import { registerEncodedSecret, registerSecret } from '../../lib/redact.ts';
+import { certificateChecks, sslModes } from '../../sdk/index.ts';
 import { defaultSchema, type StateDatabase, type StateDatabaseTls } from '../../state/engine/state-database.ts';
 
 const form = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-const tlsModes = ['disable', 'require', 'verify-full'] as const;
+const tlsModes = Object.keys(sslModes);
 const fileParameters = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const;
 const parameterNames = ['sslmode', ...Object.keys(fileParameters), 'schema'];
 const schemaPattern = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/;
@@ -128,7 +129,7 @@ function parameterFaults({ searchParams }: URL): StateUrlFault[] {
     ...names
       .filter((name, i) => names.indexOf(name) !== i)
       .map((name) => ({ message: `The state URL sets "${name}" more than once`, next: 'remove all but one' })),
-    ...(mode !== null && !tlsModes.some((one) => one === mode)
+    ...(mode !== null && !tlsModes.includes(mode)
       ? [wrongValue('sslmode', mode, { allowed: tlsModes.join(', '), next: didYouMean(mode, tlsModes) })]
       : []),
     ...(schema !== null && !schemaPattern.test(schema)
@@ -165,11 +166,11 @@ function tlsFaults(url: URL): StateUrlFault[] {
     return [{ message: `${files.join(', ')} has no effect, because the connection is not encrypted`, next }];
   }
   return [
-    ...(mode === 'require' && has('sslrootcert')
+    ...(mode === 'verify-ca' && authorityOf(url) === undefined
       ? [
           {
-            message: 'sslrootcert has no effect, because sslmode=require does not verify certificates',
-            next: 'set sslmode=verify-full in the state URL',
+            message: 'The state URL has sslmode=verify-ca, but no file in sslrootcert',
+            next: 'set sslrootcert to the file with the certificate of the authority, or use sslmode=verify-full',
           },
         ]
       : []),
@@ -179,17 +180,27 @@ function tlsFaults(url: URL): StateUrlFault[] {
   ];
 }
 
-type TlsTexts = Omit<StateDatabaseTls, 'isVerified'>;
-
-function tlsOf(url: URL, texts: TlsTexts): StateDatabaseTls | undefined {
-  const mode = modeOf(url);
-  return mode === 'disable' ? undefined : { isVerified: mode === 'verify-full', ...texts };
+/** The file with the authority to trust; undefined if the system's are trusted. */
+function authorityOf({ searchParams }: URL): string | undefined {
+  const path = searchParams.get('sslrootcert');
+  return path === null || path === 'system' ? undefined : path;
 }
 
-function readFiles({ searchParams }: URL, folder: string, report: StateUrlOptions['report']): TlsTexts {
+type TlsTexts = Omit<StateDatabaseTls, 'verifyIdentity'>;
+
+/** The modes mean the same as in connectors. */
+function tlsOf(url: URL, texts: TlsTexts): StateDatabaseTls | undefined {
+  const mode = sslModes[modeOf(url) as keyof typeof sslModes];
+  if (mode === 'off') return undefined;
+  const authority = authorityOf(url);
+  const { verifyIdentity } = certificateChecks({ mode, ...(authority === undefined ? {} : { ca_file: authority }) });
+  return { verifyIdentity, ...texts };
+}
+
+function readFiles(url: URL, folder: string, report: StateUrlOptions['report']): TlsTexts {
   const entries = Object.entries(fileParameters).flatMap(([name, as]): [string, string][] => {
-    const path = searchParams.get(name);
-    const text = path === null ? undefined : readPem(name, resolve(folder, path), report);
+    const path = as === 'ca' ? authorityOf(url) : (url.searchParams.get(name) ?? undefined);
+    const text = path === undefined ? undefined : readPem(name, resolve(folder, path), report);
     if (text !== undefined && as === 'key') registerSecret(text);
     return text === undefined ? [] : [[as, text]];
   });

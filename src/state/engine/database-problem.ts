@@ -27,7 +27,7 @@ const untrusted: Meaning = {
   code: 'STATE_REFUSED',
   family: 'config',
   message: "Cannot establish a trusted TLS connection to the state database's server",
-  next: "check sslmode and sslrootcert in the config's state option, and the server's certificate",
+  next: "set sslrootcert in the config's state option to the certificate of the server's authority; if the server's certificate is for another host name, set sslmode=verify-ca, too",
 };
 
 const locked: Meaning = {

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionOptions } from 'node:tls';
 import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql, WithSchemaPlugin } from 'kysely';
 import pg from 'pg';
 import { serverProcesses } from '../processes/server-processes.ts';
@@ -11,7 +12,7 @@ import { PostgresLock } from './postgres-lock.ts';
 import { ServerClock } from './server-clock.ts';
 import { serverDifferences } from './server-schema.ts';
 import { lockStatement, type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
-import { databaseText, type StateDatabase } from './state-database.ts';
+import { databaseText, type StateDatabase, type StateDatabaseTls } from './state-database.ts';
 import { isUnwritable } from './state-problem.ts';
 import { StateQueryCompiler } from './state-query-compiler.ts';
 import { StoredPathPlugin } from './stored-paths.ts';
@@ -207,7 +208,7 @@ export function connectionConfig({ host, port, user, password = '', database, tl
     // A function, so that the driver doesn't look for a password elsewhere if it's empty.
     password: () => password,
     database,
-    ssl: tls === undefined ? false : { rejectUnauthorized: tls.isVerified, ca: tls.ca, cert: tls.cert, key: tls.key },
+    ssl: tls === undefined ? false : secure(tls),
     application_name: 'sluice',
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
@@ -217,6 +218,10 @@ export function connectionConfig({ host, port, user, password = '', database, tl
     allowExitOnIdle: true,
     types: { getTypeParser: typeParser } as pg.CustomTypesConfig,
   };
+}
+
+function secure({ verifyIdentity, ...texts }: StateDatabaseTls): ConnectionOptions {
+  return verifyIdentity ? texts : { ...texts, checkServerIdentity: () => undefined };
 }
 
 /** The types `bigint` (also of `count`) and `numeric` (of `sum`), by their OIDs. The driver's default for them is text. */

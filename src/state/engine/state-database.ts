@@ -38,10 +38,13 @@ export interface BucketKey {
   readonly secretAccessKey: string;
 }
 
-/** How a connection to a state's database is encrypted. Certificates and keys are the texts of PEM files. */
+/**
+ * How a connection to a state's database is encrypted. The server's certificate is always verified. Certificates and
+ * keys are the texts of PEM files.
+ */
 export interface StateDatabaseTls {
-  /** Whether the server's certificate and host name are verified. */
-  readonly isVerified: boolean;
+  /** Whether the certificate must also be for the server's host name. */
+  readonly verifyIdentity: boolean;
   /** The authorities to trust instead of the system's. */
   readonly ca?: string;
   readonly cert?: string;
