@@ -12,7 +12,10 @@ interface Words {
   readonly overMany: string;
 }
 
-const words: Readonly<Record<Occasion, Words>> = {
+/** The subject of the alert that the state isn't writable, whose occasion is `disk`. */
+export const stateSubject = 'state';
+
+const words: Readonly<Record<Occasion | typeof stateSubject, Words>> = {
   failed: {
     one: '{} failed',
     worse: '{} keeps failing',
@@ -72,10 +75,16 @@ const words: Readonly<Record<Occasion, Words>> = {
   },
   disk: {
     one: 'the state folder is filling up',
-    worse: 'the state folder is full or not writable',
+    worse: 'the state folder is full',
     many: 'the state folder is filling up',
     over: 'the state folder has free space again',
     overMany: 'the state folder has free space again',
+  },
+  state: {
+    one: 'the state is not writable',
+    many: 'the state is not writable',
+    over: 'the state is writable again',
+    overMany: 'the state is writable again',
   },
   source: {
     one: '{} does not respond',
@@ -112,7 +121,8 @@ export interface HeadlineOptions {
 
 /** The headline without a final period. */
 export function headline(occasion: Occasion, { names, worse, over }: HeadlineOptions): string {
-  const { one, worse: worst = one, many, over: ended, overMany } = words[occasion];
+  const isOfState = occasion === 'disk' && names.includes(stateSubject);
+  const { one, worse: worst = one, many, over: ended, overMany } = words[isOfState ? stateSubject : occasion];
   const single = names.length === 1;
   if (over) return (single ? ended : overMany).replace('{}', single ? names[0]! : String(names.length));
   return (single ? (worse ? worst : one) : many).replace('{}', single ? names[0]! : String(names.length));

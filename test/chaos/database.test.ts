@@ -107,11 +107,13 @@ describeWithServer({ servers: 'PostgreSQL' }, "a state's database that goes away
     expect(await look('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('STATE_UNREACHABLE') });
     expect(await look('/healthz')).toMatchObject({ status: 200 });
     await until('the alert', () => ofState().length === 1);
+    expect(ofState()).toEqual(['the state is not writable']);
     expect(await world.uploads(shop.instances[0])).toEqual([]);
     await server().restart();
     await says(daemon, 'payload.delivered');
     expect(await world.data(shop.instances[0]!)).toBe('id\na0\n');
     await until('the end of the alert', () => ofState().length === 2);
+    expect(ofState()[1]).toBe('the state is writable again');
     await until('the daemon to be ready again', async () => (await look('/readyz')).status === 200);
     hang(server());
     daemon.child.kill('SIGTERM');

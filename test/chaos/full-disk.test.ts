@@ -101,14 +101,12 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     expect(await seen('alerts')).not.toContain('No open alerts');
     expect(await seen('status')).toContain('the state is not writable');
     expect(await home.sluice(['health'])).toMatchObject({ code: 1, stdout: expect.stringContaining('STATE_FULL') });
-    await until('the alert about the full disk', () =>
-      receiver.titles().includes('the state folder is full or not writable'),
-    );
+    await until('the alert about the full disk', () => receiver.titles().includes('the state is not writable'));
     await clear(stage);
     await says(daemon, 'payload.delivered');
     expect(await oracle.look()).toBe(2);
     await says(daemon, 'state.writable');
-    await until('the recovery alert', () => receiver.titles().includes('the state folder has free space again'));
+    await until('the recovery alert', () => receiver.titles().includes('the state is writable again'));
     expect((await home.sluice(['health'])).code).toBe(0);
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toMatchObject({ code: 0 });

@@ -1,6 +1,7 @@
 import { composeBulletin } from '../../alerts/compose.ts';
 import type { AlertEvents } from '../../alerts/events.ts';
 import { sendTo } from '../../alerts/send-to.ts';
+import { stateSubject } from '../../alerts/words.ts';
 import type { Alerts } from '../../config/alerts.ts';
 import type { Config } from '../../config/config.ts';
 import { acceptsAlerts } from '../../config/options/alerts.ts';
@@ -63,7 +64,7 @@ export class UnwritableAlert {
       isOver ? taken.has(channel) : clock.monotonic() - (taken.get(channel) ?? Number.NEGATIVE_INFINITY) >= remindMs;
     const to = routeOf({ occasion: 'disk' }, alerts).filter(isDue);
     if (to.length === 0) return;
-    const mention = { subject: 'disk', level: 2, since, what, code: null };
+    const mention = { subject: stateSubject, level: 2, since, what, code: null };
     const news = isOver
       ? { kind: 'recovered' as const, fresh: [], open: [], recovered: [mention] }
       : { kind: 'opened' as const, fresh: [mention], open: [mention], recovered: [] };
