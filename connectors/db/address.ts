@@ -24,6 +24,8 @@ export interface Server {
   readonly host: string;
   readonly port: number;
   readonly password: string | undefined;
+  /** The server's name in messages. It's different for each server. */
+  readonly place: string;
 }
 
 /** How to connect to a source: its options, and what its URL or connection service sets. */
@@ -111,7 +113,7 @@ export function addressOf(source: SourceValues, service: ParameterValues = {}): 
   if (given.password !== undefined) registerSecret(given.password);
   return {
     driver,
-    servers: serversOf(given, defaultPort[driver]),
+    servers: serversOf(given, driver),
     portCount: given.ports?.length ?? 0,
     target: given.target ?? 'any',
     database: given.database,
@@ -130,11 +132,12 @@ function placeIn({ host, port }: SourceValues): ParameterValues {
   return hosts?.length ? placesOf(hosts, port) : defined({ ports: port === undefined ? undefined : [port] });
 }
 
-function serversOf({ hosts = [], ports = [], password }: ParameterValues, defaultPort: number) {
+function serversOf({ hosts = [], ports = [], password }: ParameterValues, driver: DriverName) {
   const [first = '', ...others] = hosts;
-  const server = (host: string, i: number): Server => {
-    const port = (ports.length === 1 ? ports[0] : ports[i]) ?? defaultPort;
-    return { host: host === '' ? 'localhost' : host, port, password };
+  const server = (name: string, i: number): Server => {
+    const host = name === '' ? 'localhost' : name;
+    const port = (ports.length === 1 ? ports[0] : ports[i]) ?? defaultPort[driver];
+    return { host, port, password, place: placeOf({ host, port, driver }) };
   };
   return [server(first, 0), ...others.map((one, i) => server(one, i + 1))] as const;
 }
@@ -150,7 +153,7 @@ export function accountOf(source: SourceValues): SourceAccount | undefined {
   const { driver, servers, user, tls } = addressOf(source);
   const { ssh, service, passfile } = source;
   const through = ssh === undefined ? '' : ` through ${ssh.user}@${ssh.host}`;
-  const place = service === undefined ? servers.map(placeOf).join(',') : `service ${service}`;
+  const place = service === undefined ? servers.map((one) => one.place).join(',') : `service ${service}`;
   return {
     place: `${place}${through}`,
     user,
@@ -162,7 +165,8 @@ export function accountOf(source: SourceValues): SourceAccount | undefined {
   };
 }
 
-/** A server's name in messages. */
-export function placeOf({ host, port }: Pick<Server, 'host' | 'port'>): string {
+/** PostgreSQL's sockets are in a folder and named after their ports; MySQL's socket is the host itself. */
+function placeOf({ host, port, driver }: { host: string; port: number; driver: DriverName }): string {
+  if (host.startsWith('/')) return driver === 'postgres' ? `${host}/.s.PGSQL.${port}` : host;
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -7,8 +7,8 @@ import {
   type TargetSession,
   targetSessions,
 } from './options.ts';
-
 import { allowedInsteadOf } from './session-settings.ts';
+
 /** What the parameters of a URL or the entries of a connection service set. */
 export interface ParameterValues {
   /** An empty host is the default one. */
@@ -40,41 +40,41 @@ export interface ParameterFault {
   readonly isTlsMode: boolean;
 }
 
-/** The values that a parameter sets; otherwise, the allowed values. */
-type Take = (value: string) => ParameterValues | Refused;
+/** Returns the values that a parameter sets; otherwise, the allowed values. */
+type ReadParameter = (value: string) => ParameterValues | Refused;
 
 interface Refused {
   readonly allowed: string;
 }
 
 /** One of these words. Their values are what they set. */
-function oneOf(words: Readonly<Record<string, ParameterValues>>): Take {
+function oneOf(words: Readonly<Record<string, ParameterValues>>): ReadParameter {
   const values = new Map(Object.entries(words));
   return (value) => values.get(value.toLowerCase().replaceAll('_', '-')) ?? { allowed: [...values.keys()].join(', ') };
 }
 
-const file = (option: 'ca_file' | 'cert_file' | 'key_file'): Take => {
+const file = (option: 'ca_file' | 'cert_file' | 'key_file'): ReadParameter => {
   return (path) => (path === '' ? { allowed: 'the path of a file' } : { tls: { [option]: path } });
 };
 const tlsMode = (mode: DbTlsOptions['mode']): ParameterValues => ({ tls: { mode } });
 const nothing: ParameterValues = {};
 
 /** `sslrootcert=system` means the authorities that the system trusts, which are Node's here. */
-const rootCertificate: Take = (path) => (path === 'system' ? tlsMode('verify') : file('ca_file')(path));
+const rootCertificate: ReadParameter = (path) => (path === 'system' ? tlsMode('verify') : file('ca_file')(path));
 
 /** As libpq does: zero and negative numbers mean no timeout, which isn't supported. */
-const connectTimeout: Take = (value) =>
+const connectTimeout: ReadParameter = (value) =>
   /^\d+$/.test(value) && Number(value) > 0 ? { connectSeconds: Number(value) } : { allowed: 'numbers greater than 0' };
 
 /** The path of a socket may contain colons, as Google Cloud SQL's do. */
-const hosts: Take = (text) => ({ hosts: text.split(',') });
+const hosts: ReadParameter = (text) => ({ hosts: text.split(',') });
 
 /** A parameter that sets nothing if it's empty, so that no driver replaces it with an environment variable. */
-function ifAny(read: Take): Take {
+function ifAny(read: ReadParameter): ReadParameter {
   return (value) => (value === '' ? nothing : read(value));
 }
 
-const common: Readonly<Record<string, Take>> = {
+const common: Readonly<Record<string, ReadParameter>> = {
   host: ifAny(hosts),
   port: ifAny((text) => {
     const ports = text.split(',');
@@ -90,7 +90,7 @@ const common: Readonly<Record<string, Take>> = {
 };
 
 /** https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS */
-const postgres: Readonly<Record<string, Take>> = {
+const postgres: Readonly<Record<string, ReadParameter>> = {
   ...common,
   dbname: ifAny((database) => ({ database })),
   sslmode: oneOf(Object.fromEntries(Object.entries(sslModes).map(([name, mode]) => [name, tlsMode(mode)]))),
@@ -114,7 +114,7 @@ const postgres: Readonly<Record<string, Take>> = {
 };
 
 /** https://dev.mysql.com/doc/refman/8.4/en/connecting-using-uri-or-key-value-pairs.html, and what hosters write. */
-const mysql: Readonly<Record<string, Take>> = {
+const mysql: Readonly<Record<string, ReadParameter>> = {
   ...common,
   socket: ifAny(hosts),
   unix_socket: ifAny(hosts),
@@ -132,7 +132,7 @@ const mysql: Readonly<Record<string, Take>> = {
   charset: oneOf({ utf8mb4: nothing, utf8: nothing }),
 };
 
-const known: Readonly<Record<DriverName, Readonly<Record<string, Take>>>> = {
+const known: Readonly<Record<DriverName, Readonly<Record<string, ReadParameter>>>> = {
   postgres,
   mysql,
   mariadb: mysql,
@@ -163,23 +163,23 @@ export function readParameters(
   let values: ParameterValues = {};
   const faults: ParameterFault[] = [];
   for (const [name, value] of parameters) {
-    const taken = take(driver, name, value);
-    if ('message' in taken) {
-      faults.push(taken);
+    const result = readParameter(driver, name, value);
+    if ('message' in result) {
+      faults.push(result);
       continue;
     }
-    const modes = [values.tls?.mode, taken.tls?.mode].filter((mode) => mode !== undefined);
+    const modes = [values.tls?.mode, result.tls?.mode].filter((mode) => mode !== undefined);
     if (new Set(modes.map((mode) => mode === 'off')).size > 1) {
       const message = `has ${name}, which contradicts another parameter for TLS; remove one of the two`;
       faults.push({ parameter: name, message, isTlsMode: true });
     }
     const [mode] = modes.toSorted((a, b) => strictness.indexOf(b) - strictness.indexOf(a));
-    values = { ...values, ...taken, tls: { ...values.tls, ...taken.tls, ...(mode === undefined ? {} : { mode }) } };
+    values = { ...values, ...result, tls: { ...values.tls, ...result.tls, ...(mode === undefined ? {} : { mode }) } };
   }
   return { values, faults };
 }
 
-function take(driver: DriverName, name: string, value: string): ParameterValues | ParameterFault {
+function readParameter(driver: DriverName, name: string, value: string): ParameterValues | ParameterFault {
   const parameter = `${name}=${value}`;
   const key = normalized(name);
   const [, read] = Object.entries(known[driver]).find(([one]) => normalized(one) === key) ?? [];
@@ -187,9 +187,9 @@ function take(driver: DriverName, name: string, value: string): ParameterValues 
   const isTlsMode = tlsModes.includes(key);
   if (isTlsMode && opportunistic.test(value)) return { parameter, message: opportunisticMessage(parameter), isTlsMode };
   if (isTlsMode && unverified.test(value)) return { parameter, message: unverifiedMessage(parameter), isTlsMode };
-  const taken = read(value);
-  if (!('allowed' in taken)) return taken;
-  return { parameter, message: `has ${parameter}, which is not valid; allowed: ${taken.allowed}`, isTlsMode };
+  const result = read(value);
+  if (!('allowed' in result)) return result;
+  return { parameter, message: `has ${parameter}, which is not valid; allowed: ${result.allowed}`, isTlsMode };
 }
 
 const tlsModes = ['ssl', 'sslmode', 'sslaccept'];

@@ -1,5 +1,5 @@
 import type { Batch, ExtractContext, Extraction, SourceContext } from '#sdk';
-import { addressOf, driverOf, placeOf } from './address.ts';
+import { addressOf, driverOf } from './address.ts';
 import { extractChanges } from './changes.ts';
 import { extractChunks } from './chunks.ts';
 import { acquireSlot } from './connection-slots.ts';
@@ -13,43 +13,43 @@ type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 
 /** Checks whether the server can be reached over the same route that runs use. */
 export async function checkBy(driver: Driver, context: SourceContext<typeof sourceOptions>): Promise<string> {
-  const way = new Route(context);
+  const route = new Route(context);
   try {
-    return await driver.check(await way.connectOptions());
+    return await driver.check(await route.connectOptions());
   } catch (thrown) {
-    throw way.causeOf(thrown);
+    throw route.causeOf(thrown);
   } finally {
-    await way.close();
+    await route.close();
   }
 }
 
 /** Waits for a free connection slot, then reads a query with a driver: in full, incrementally or in chunks. */
 export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
   const { signal } = context;
-  const free = await slotFor(context);
+  const release = await slotFor(context);
   const stop = new AbortController();
   const options = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
-  const way = new Route(options);
+  const route = new Route(options);
   try {
-    const extraction = await read(driver, { ...options, query: context.query }, way);
-    const unread = () => {
-      free();
-      way.closeSoon();
+    const extraction = await read(driver, { ...options, query: context.query }, route);
+    const closeUnread = () => {
+      release();
+      route.closeSoon();
     };
-    const leave = async () => {
-      await way.close();
-      free();
+    const close = async () => {
+      await route.close();
+      release();
     };
-    const left = () => stop.abort(new Error('the reader stopped before the first row'));
+    const abandon = () => stop.abort(new Error('the reader stopped before the first row'));
     return {
       ...extraction,
-      batches: leaving(extraction.batches, { leave, unread, left, signal: options.signal, way }),
+      batches: closing(extraction.batches, { close, closeUnread, abandon, signal: options.signal, route }),
     };
   } catch (thrown) {
-    const problem = way.causeOf(thrown);
+    const problem = route.causeOf(thrown);
     stop.abort(thrown);
-    free();
-    way.closeSoon();
+    release();
+    route.closeSoon();
     throw problem;
   }
 }
@@ -58,15 +58,15 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
 async function slotFor({ source, signal, alive = () => undefined }: Context): Promise<() => void> {
   if (driverOf(source) === 'sqlite') return () => undefined;
   const { servers, database, user } = addressOf(source);
-  const server = JSON.stringify([servers.map(placeOf), database, user, source.ssh?.host, source.service]);
+  const server = JSON.stringify([servers.map(({ place }) => place), database, user, source.ssh?.host, source.service]);
   return acquireSlot({ server, maxConnections: source.connections, signal, alive });
 }
 
-function read(driver: Driver, context: Context, way: Route): Promise<Extraction> {
+function read(driver: Driver, context: Context, route: Route): Promise<Extraction> {
   const { dialect } = driver;
   const { query, watermark, range, timezone, alive = () => undefined } = context;
   const { cursor, chunks } = query;
-  const ask: RunQuery = async (asked) => driver.extract(await way.connectOptions(), asked);
+  const ask: RunQuery = async (asked) => driver.extract(await route.connectOptions(), asked);
   if (cursor !== undefined && range !== undefined)
     return extractRange({ query: { ...query, cursor }, dialect, watermark, range, timezone, ask });
   if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
@@ -74,45 +74,48 @@ function read(driver: Driver, context: Context, way: Route): Promise<Extraction>
   return extractChunks({ query: { ...query, chunks }, dialect, options: context, alive, ask });
 }
 
-interface Leaving {
-  readonly leave: () => Promise<void>;
+interface ClosingOptions {
+  readonly close: () => Promise<void>;
   /** Called instead of the read if the run is stopped before the first read. */
-  readonly unread: () => void;
+  readonly closeUnread: () => void;
   /** Called if the reader stops before the first read. Aborts the run. */
-  readonly left: () => void;
+  readonly abandon: () => void;
   readonly signal: AbortSignal;
-  readonly way: Route;
+  readonly route: Route;
 }
 
-function leaving(batches: AsyncIterable<Batch>, { leave, unread, left, signal, way }: Leaving): AsyncIterable<Batch> {
-  signal.addEventListener('abort', unread, { once: true });
+function closing(
+  batches: AsyncIterable<Batch>,
+  { close, closeUnread, abandon, signal, route }: ClosingOptions,
+): AsyncIterable<Batch> {
+  signal.addEventListener('abort', closeUnread, { once: true });
   const iterator = batches[Symbol.asyncIterator]();
-  const reading = whenRead();
+  const rows = readRows();
   let isRead = false;
-  return { [Symbol.asyncIterator]: () => ({ next, return: whenLeft }) };
+  return { [Symbol.asyncIterator]: () => ({ next, return: stop }) };
 
   function next(): Promise<IteratorResult<Batch, void>> {
     isRead = true;
-    return reading.next();
+    return rows.next();
   }
 
   /** If a generator is never started, its `finally` block doesn't run. */
-  async function whenLeft(): Promise<IteratorResult<Batch, void>> {
+  async function stop(): Promise<IteratorResult<Batch, void>> {
     if (!isRead) {
-      left();
+      abandon();
       await iterator.return?.();
     }
-    return reading.return();
+    return rows.return();
   }
 
-  async function* whenRead(): AsyncGenerator<Batch, void, void> {
-    signal.removeEventListener('abort', unread);
+  async function* readRows(): AsyncGenerator<Batch, void, void> {
+    signal.removeEventListener('abort', closeUnread);
     try {
       yield* { [Symbol.asyncIterator]: () => iterator };
     } catch (thrown) {
-      throw way.causeOf(thrown);
+      throw route.causeOf(thrown);
     } finally {
-      await leave();
+      await close();
     }
   }
 }

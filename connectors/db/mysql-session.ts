@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import { type Batch, type Column, type ConnectorLog, type Extraction, logInBy } from '#sdk';
-import { placeOf, type Server } from './address.ts';
+import type { Server } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
@@ -41,7 +41,7 @@ export class MysqlSession {
   readonly place: string;
 
   private constructor({ config, server, connectSeconds, log }: SessionOptions) {
-    this.place = placeOf(server);
+    this.place = server.place;
     this.#server = server;
     this.#config = config;
     this.#connectSeconds = connectSeconds;

@@ -11,7 +11,7 @@ interface OptionFault {
 }
 
 /** Options that the URL replaces. */
-const beside = ['host', 'port', 'database', 'user', 'password'] as const;
+const replacedByUrl = ['host', 'port', 'database', 'user', 'password'] as const;
 
 /** Checks that the options can be combined. Doesn't need network access. */
 export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): OptionFault[] {
@@ -27,10 +27,10 @@ function urlFaults({ url, driver, ...source }: SourceValues): OptionFault[] {
   if (url === undefined) return [];
   const parsed = parseConnectionUrl(url);
   if (typeof parsed === 'string') return [{ option: 'url', message: parsed }];
-  const twice = beside.filter((name) => source[name] !== undefined);
+  const duplicates = replacedByUrl.filter((name) => source[name] !== undefined);
   const unusable = valuesOfUrl({ url }).faults.filter(({ isTlsMode }) => !isTlsMode || source.tls.mode === undefined);
   return [
-    ...twice.map((option) => ({ option, message: 'is also in the URL; remove one of the two' })),
+    ...duplicates.map((option) => ({ option, message: 'is also in the URL; remove one of the two' })),
     ...(driver !== undefined && driver !== parsed.driver && !(isMysql(driver) && isMysql(parsed.driver))
       ? [{ option: 'driver', message: `is ${driver}, but the URL is for ${parsed.driver}` }]
       : []),
@@ -42,20 +42,20 @@ function isMysql(driver: DriverName): boolean {
   return driver === 'mysql' || driver === 'mariadb';
 }
 
-const forServers = [
+const serverOptions = [
   'url',
-  ...beside,
+  ...replacedByUrl,
   'ssh',
   ...['target_session_attrs', 'passfile', 'service', 'service_file'],
 ] as const;
 
 function fileFaults(source: SourceValues): OptionFault[] {
-  const useless = forServers.filter((name) => source[name as keyof SourceValues] !== undefined);
+  const inapplicable = serverOptions.filter((name) => source[name as keyof SourceValues] !== undefined);
   return [
     ...(source.file === undefined
       ? [{ option: 'file', message: 'is missing; set it to the SQLite database file' }]
       : []),
-    ...useless.map((option) => ({ option, message: 'does not apply to SQLite; remove it' })),
+    ...inapplicable.map((option) => ({ option, message: 'does not apply to SQLite; remove it' })),
     ...(Object.keys(source.tls).length === 0 || source.tls.mode === 'off'
       ? []
       : [{ option: 'tls', message: 'does not apply to SQLite; remove it' }]),
@@ -95,12 +95,12 @@ function hostFaults({ host }: SourceValues): OptionFault[] {
 /** Options that only PostgreSQL has. */
 function postgresFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
   const only = ['target_session_attrs', 'passfile', 'service', 'service_file'] as const;
-  const strange = driver === 'postgres' ? [] : only.filter((name) => source[name] !== undefined);
+  const inapplicable = driver === 'postgres' ? [] : only.filter((name) => source[name] !== undefined);
   const url = valuesOfUrl(source).values;
   const hasTwoTargets = source.target_session_attrs !== undefined && url.target !== undefined;
   const hasTwoPasswords = source.passfile !== undefined && (source.password ?? url.password) !== undefined;
   return [
-    ...strange.map((option) => ({ option, message: 'is only for PostgreSQL' })),
+    ...inapplicable.map((option) => ({ option, message: 'is only for PostgreSQL' })),
     ...(source.service !== undefined && source.url !== undefined
       ? [{ option: 'service', message: 'cannot be combined with url; remove one of the two' }]
       : []),
@@ -184,14 +184,14 @@ function queryFaults(
   { sql, cursor, lag, null_cursors: nulls, chunks }: QueryValues,
   driver: DriverName | undefined,
 ): OptionFault[] {
-  const alone = 'requires cursor; set cursor to a column';
+  const needsCursor = 'requires cursor; set cursor to a column';
   return [
     ...(sql.trim() === ''
       ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }]
       : []),
     ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to the name of a result column' }] : []),
-    ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: alone }] : []),
-    ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: alone }] : []),
+    ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: needsCursor }] : []),
+    ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: needsCursor }] : []),
     ...(cursor !== undefined && chunks !== undefined
       ? [
           {

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expandHome, Problem, registerSecret } from '#sdk';
-import { placeOf, type Server, type ServerAddress } from './address.ts';
+import type { Server, ServerAddress } from './address.ts';
 
 /** The permissions that a password file must not have: any for the group or for other users. */
-const forOthers = 0o077;
+const othersPermissions = 0o077;
 
 /**
  * Adds the passwords from a password file to the servers of an address that have none, as libpq does. A server without
@@ -29,7 +29,7 @@ export async function withPasswords(address: ServerAddress, file: string, folder
   const [first, ...others] = address.servers;
   const servers = [completed(first), ...others.map(completed)] as const;
   if (servers.some(({ password }) => password !== undefined)) return { ...address, servers };
-  throw noLine(path, `${servers.map(placeOf).join(', ')}, database ${database}, user ${user}`);
+  throw noLine(path, `${servers.map(({ place }) => place).join(', ')}, database ${database}, user ${user}`);
 }
 
 function noLine(path: string, seen: string): Problem {
@@ -47,7 +47,7 @@ async function readLines(path: string): Promise<readonly (readonly string[])[]> 
   let text: string;
   try {
     const { mode } = await stat(path);
-    if ((mode & forOthers) !== 0) throw openToOthers(path, mode);
+    if ((mode & othersPermissions) !== 0) throw openToOthers(path, mode);
     text = await readFile(path, 'utf8');
   } catch (cause) {
     if (cause instanceof Problem) throw cause;

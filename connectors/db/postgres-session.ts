@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
-import { placeOf, type Server } from './address.ts';
+import type { Server } from './address.ts';
 import { BatchQueue, batchesOf, lazily } from './batch-queue.ts';
 import { BatchMaker, type WireColumn } from './cells.ts';
 import type { ConnectOptions, LoginOptions } from './driver.ts';
@@ -57,7 +57,7 @@ export class PostgresSession {
   #isBusy = false;
 
   private constructor(server: Server, config: pg.ClientConfig) {
-    this.place = placeOf(server);
+    this.place = server.place;
     this.#server = server;
     this.#config = config;
     this.#client = postgresClient(config);

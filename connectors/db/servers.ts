@@ -1,5 +1,5 @@
 import { Problem } from '#sdk';
-import { placeOf, type Server, type ServerAddress } from './address.ts';
+import type { Server, ServerAddress } from './address.ts';
 import type { ConnectOptions, LoginOptions } from './driver.ts';
 import type { TargetSession } from './options.ts';
 
@@ -11,7 +11,7 @@ const failures = new Map<string, number>();
 
 /** Makes the next logins try the source's other servers first. */
 export function avoid(server: Server): void {
-  failures.set(placeOf(server), performance.now());
+  failures.set(server.place, performance.now());
 }
 
 /** Errors of a server that other queries don't have: locks, deadlocks, changed tables, lack of memory or disk space. */
@@ -52,8 +52,8 @@ export async function openOnAny<S>(options: ConnectOptions, opener: Opener<S>): 
         return thrown.message;
       });
       if (typeof result !== 'string') return result.session;
-      reasons.set(placeOf(server), result);
-      if (servers.length > 1) options.log.info('database server skipped', { place: placeOf(server), reason: result });
+      reasons.set(server.place, result);
+      if (servers.length > 1) options.log.info('database server skipped', { place: server.place, reason: result });
     }
   }
   throw noServer(target, reasons);
@@ -81,7 +81,7 @@ export function servedBy({ servers }: ServerAddress, place: string): string {
 
 function inOrder(servers: readonly Server[]): readonly Server[] {
   const failedAt = (server: Server) => {
-    const at = failures.get(placeOf(server));
+    const at = failures.get(server.place);
     return at === undefined || at + avoidMs < performance.now() ? 0 : at;
   };
   return servers.toSorted((a, b) => failedAt(a) - failedAt(b));

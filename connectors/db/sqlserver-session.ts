@@ -1,7 +1,7 @@
 import type * as Tedious from 'tedious';
 import type { Connection, ConnectionConfiguration, Request } from 'tedious';
 import { type Batch, type Column, type Extraction, logInBy, Problem, type Value } from '#sdk';
-import { placeOf, type Server, type ServerAddress } from './address.ts';
+import type { Server, ServerAddress } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { refuseDuplicates } from './cells.ts';
@@ -66,7 +66,7 @@ export class SqlserverSession {
       statementMs: Math.ceil((source.statement_timeout_seconds ?? 0) * 1000),
       socket: tunnel?.path,
     });
-    const place = placeOf(server);
+    const { place } = server;
     const session = new SqlserverSession(tedious, config, { place, connectSeconds });
     session.#connection.once('errorMessage', ({ number }) => {
       session.#loginError = number;

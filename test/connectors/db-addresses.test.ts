@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { withDefaults } from '#sdk';
-import { addressOf, placeOf } from '../../connectors/db/address.ts';
+import { addressOf } from '../../connectors/db/address.ts';
 import db from '../../connectors/db/index.ts';
 import { readAddress } from '../../connectors/db/read-address.ts';
 import { makeCertificates } from '../servers/certificates.ts';
@@ -20,7 +20,7 @@ function shown(source: Options) {
   const { hasChannelBinding, connectSeconds, applicationName, startupOptions } = rest;
   return Object.fromEntries(
     Object.entries({
-      servers: servers.map(placeOf).join(' '),
+      servers: servers.map(({ place }) => place).join(' '),
       ...{ user, password: servers[0].password, database },
       ...(Object.keys(tls).length === 0 ? {} : { tls }),
       ...(target === 'any' ? {} : { target }),
@@ -66,7 +66,7 @@ describe('the URL of a hoster', () => {
     [
       'Google Cloud SQL, with a socket',
       'postgresql+psycopg2://u:p@/d?host=/cloudsql/project:region:instance',
-      { servers: '/cloudsql/project:region:instance:5432', user: 'u', password: 'p', database: 'd' },
+      { servers: '/cloudsql/project:region:instance/.s.PGSQL.5432', user: 'u', password: 'p', database: 'd' },
     ],
     [
       'a cluster, with several hosts',
@@ -100,7 +100,7 @@ describe('the URL of a hoster', () => {
     [
       'a MySQL client in Python',
       'mysql+pymysql://u:p@/d?unix_socket=/s&charset=utf8mb4',
-      { servers: '/s:3306', user: 'u', password: 'p', database: 'd' },
+      { servers: '/s', user: 'u', password: 'p', database: 'd' },
     ],
   ])('%s is understood', (_title, url, address) => {
     expect(db.validate!({ source: withDefaults(db.source, { url }) })).toEqual([]);
@@ -119,7 +119,7 @@ describe('the URL of a hoster', () => {
     ['postgres://u@h:6432/d?port=6543', 'h:6543'],
     ['postgres://u@[::1]:1,b,c:3/d?port=9', '[::1]:9 b:9 c:9'],
     ['postgres://u@b,c/d?port=1,2', 'b:1 c:2'],
-    ['postgres://u@:5433/d?host=/tmp', '/tmp:5433'],
+    ['postgres://u@:5433/d?host=/tmp', '/tmp/.s.PGSQL.5433'],
     ['postgres://u:p@:5433/d', 'localhost:5433'],
     ['postgres://u:p@/d?host=', 'localhost:5432'],
   ])('takes hosts and ports as libpq does: %s', (url, servers) => {
