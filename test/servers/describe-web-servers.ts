@@ -3,6 +3,8 @@ import { hasAuthlib } from './authlib.ts';
 import { reportMissing } from './describe.ts';
 import { hasGoHttpbin } from './go-httpbin.ts';
 import { hasNpm } from './npm-project.ts';
+import { hasPocketBase } from './pocketbase.ts';
+import { hasPrometheus } from './prometheus.ts';
 import { hasVenv } from './python-venv.ts';
 import { hasStripeMock } from './stripe-mock.ts';
 
@@ -12,7 +14,13 @@ const kinds = {
   CAP: { isInstalled: hasNpm, packages: 'npm' },
   'json-server': { isInstalled: hasNpm, packages: 'npm' },
   'node-soap': { isInstalled: hasNpm, packages: 'npm' },
+  'jsonapi-server': { isInstalled: hasNpm, packages: 'npm' },
+  'pouchdb-server': { isInstalled: hasNpm, packages: 'npm' },
+  PocketBase: { isInstalled: hasPocketBase, packages: 'golang' },
+  Prometheus: { isInstalled: hasPrometheus, packages: 'prometheus' },
   moto: { isInstalled: hasVenv, packages: 'python3-venv' },
+  'scim2-server': { isInstalled: hasVenv, packages: 'python3-venv' },
+  Spyne: { isInstalled: hasVenv, packages: 'python3-venv' },
   FastAPI: { isInstalled: hasVenv, packages: 'python3-venv' },
   Authlib: { isInstalled: hasAuthlib, packages: 'python3-venv' },
 };

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { cached, runTool } from './fetch.ts';
 import { findProgram } from './server.ts';
 
@@ -23,5 +23,5 @@ export async function goProgram(name: string, module: string, version: string): 
   const folder = await cached(`${name}-${version}`, async (made) => {
     await runTool('env', [`GOBIN=${made}`, findGo()!, 'install', `${module}@${version}`]);
   });
-  return join(folder, name);
+  return join(folder, basename(module));
 }
