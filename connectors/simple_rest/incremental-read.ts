@@ -197,10 +197,11 @@ const inText = ['date', 'timestamptz', 'timestamp', 'integer', 'decimal'] as con
 
 /**
  * The type by which cursor values are compared: the column's own or, for text, the type of the last run's values if the
- * first value has it, and otherwise that of the first value.
+ * first value has it, and otherwise that of the first value. Decimals stay decimals if a response has only whole ones.
  */
 function cursorType(column: Column, given: { value: string; before: Column['type'] | undefined }): Column['type'] {
   const { value, before } = given;
+  if (column.type === 'integer' && before === 'decimal') return before;
   const likely = [...inText.filter((one) => one === before), ...inText];
   const type = column.type === 'text' ? likely.find((one) => canonicalText(value, one) !== undefined) : column.type;
   if (type === undefined) throw notComparable(column, { seen: value });

@@ -141,6 +141,28 @@ describe('an incremental read', () => {
     expect(await reading(['"1769850000123"'], epoch)).toBe('2026-01-31T09:00:00.123Z');
   });
 
+  it('compares decimals by value, whatever zeros follow their digits', async () => {
+    const once = { paging: { kind: 'none' } };
+    const reading = (body: string, watermark?: string, more: Item = {}) => {
+      server.answer = (_, response) => sendJson(response, body);
+      return run({ ...once, ...more }, watermark);
+    };
+    const first = await reading('[{"id":1,"at":1.5,"sum":2.10},{"id":2,"at":1.50,"sum":3},{"id":3,"at":1.49,"sum":0}]');
+    const again = '{"id":1,"at":1.500,"sum":2.1},{"id":2,"at":1.5,"sum":3.00}';
+    const second = await reading(`[${again}]`, first.watermark);
+    expect(second).toMatchObject({ rows: [], unchanged: true });
+    const third = await reading(`[{"id":4,"at":1.50,"sum":2.1},${again}]`, second.watermark);
+    expect(third.rows).toEqual([['4', '1.50', '2.1']]);
+    const fourth = await reading('[{"id":5,"at":2,"sum":1.0},{"id":4,"at":1.5,"sum":2.10}]', third.watermark);
+    expect(fourth.rows).toEqual([['5', '2', '1.0']]);
+    // A response with nothing but whole numbers is no other type of column.
+    const fifth = await reading('[{"id":5,"at":2,"sum":1},{"id":6,"at":3,"sum":1}]', fourth.watermark);
+    expect(fifth.rows).toEqual([['6', '3', '1']]);
+    expect(fifth.columns[1]).toEqual({ name: 'at', type: 'decimal' });
+    await reading('[]', fifth.watermark, { lag: 1 });
+    expect(since()).toBe('2');
+  });
+
   it('sends an integer in a JSON body as a number with all its digits', async () => {
     items = [{ id: 1, at: 1 }];
     server.answer = (_, response) => sendJson(response, '[{"id": 1, "at": 12345678901234567891}]');
