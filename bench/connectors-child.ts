@@ -10,13 +10,17 @@ import { contextOf } from '../test/connectors/harness.ts';
 /**
  * Reads a whole source once, then prints the row count and the total text length of all cells, which proves that the
  * reader skipped no data. `ours CONNECTOR SOURCE QUERY [touch]` reads with Sluice's connector; with `touch`, it also
- * converts each cell to a JavaScript string. To measure another reader, pass its name and a file.
+ * converts each cell to a JavaScript string. If Node exposes its garbage collector, `ours` also prints the memory that
+ * is in use before the first row, when `simple_rest` has read all pages. To measure another reader, pass its name and a
+ * file.
  */
 const [who, ...rest] = process.argv.slice(2);
 
 interface Count {
   rows: number;
   characters: number;
+  /** Megabytes of live JavaScript objects and buffers. */
+  liveMb?: number;
 }
 
 async function ours([id, source, query, touch]: readonly string[]): Promise<Count> {
@@ -26,6 +30,7 @@ async function ours([id, source, query, touch]: readonly string[]): Promise<Coun
   const count: Count = { rows: 0, characters: 0 };
   try {
     const { columns, batches } = await connector.extract(contextOf(connector, run));
+    if (globalThis.gc !== undefined) count.liveMb = liveMb(globalThis.gc);
     for await (const batch of batches) {
       count.rows += batch.length;
       if (touch === undefined) continue;
@@ -39,6 +44,14 @@ async function ours([id, source, query, touch]: readonly string[]): Promise<Coun
     await rm(scratch, { recursive: true, force: true });
   }
   return count;
+}
+
+function liveMb(collect: NodeJS.GCFunction): number {
+  // The first collection finds objects that only the second one can free.
+  collect();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 1e6;
 }
 
 function add(count: Count, row: readonly unknown[]): void {

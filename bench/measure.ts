@@ -40,7 +40,7 @@ export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Pro
 }
 
 /** The median run by wall time. */
-export function median(costs: readonly Cost[]): Cost {
+export function median<C extends Cost>(costs: readonly C[]): C {
   const ordered = [...costs].sort((a, b) => a.wall - b.wall);
   return ordered[Math.floor(ordered.length / 2)]!;
 }
