@@ -72,7 +72,7 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
       {
         seen: 'status 202',
         allowed: 'status 200 with the data',
-        next: 'request the URL of the result itself; Sluice cannot wait for a report that is created on request',
+        next: 'if the result will appear at the same URL, add `{ status: 202, means: wait }` to `answers`; if the response names another URL, use `report` to wait for it and to request it',
       },
     );
   }
