@@ -34,6 +34,8 @@ interface IncrementalReadOptions {
   readonly range: Range | undefined;
   /** IANA time zone of the job's days. */
   readonly timezone: string | undefined;
+  /** When the first of the pages is requested, in epoch milliseconds. */
+  readonly startsAt: number;
 }
 
 /** The records of all pages as a table. Can be called several times. */
@@ -44,12 +46,15 @@ export class IncrementalRead {
   readonly #query: IncrementalReadOptions['query'];
   readonly #before: CursorWatermark | undefined;
   readonly #kept: readonly KeptColumn[];
+  readonly #startsAt: number;
   readonly #range: { readonly from: CursorBound; readonly to: CursorBound } | undefined;
 
   /** Throws a Problem if the watermark or the range is invalid. */
-  constructor({ query, watermark, keptColumns = [], range, timezone = 'UTC' }: IncrementalReadOptions) {
+  constructor(given: IncrementalReadOptions) {
+    const { query, watermark, keptColumns = [], range, timezone = 'UTC', startsAt } = given;
     this.#query = query;
     this.#kept = keptColumns;
+    this.#startsAt = startsAt;
     this.#before = parseWatermark(watermark);
     const column = { column: query.cursor, type: this.#before?.value.type, timezone };
     this.#range = range && rangeBounds(range, column);
@@ -106,7 +111,8 @@ export class IncrementalRead {
     const doubtful = [...absent, ...this.#kept.filter(isRetyped).map(({ name }) => name)];
     const formerTypes = new Map(this.#kept.flatMap(({ name, type, seen }) => (seen ? [[name, type]] : [])));
     const reading = { column, lag, before: this.#before, at, type, columns, ignored, doubtful, formerTypes };
-    const edge = new BoundaryRows({ ...reading, isSorted: false });
+    const max = type === 'timestamptz' ? { type, text: wholeSeconds(this.#startsAt) } : undefined;
+    const edge = new BoundaryRows({ ...reading, isSorted: false, max });
     let count = 0;
     async function* fresh(): AsyncGenerator<Batch, void, void> {
       for await (const batch of batches) {
@@ -168,6 +174,11 @@ export class IncrementalRead {
       yield filtered({ ...batch, columns, cells }, (stored) => values[stored] !== null);
     }
   }
+}
+
+/** The time in UTC without a fraction, which some APIs don't accept. */
+function wholeSeconds(epochMs: number): string {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs / 1000) * 1000).toString();
 }
 
 interface Typed {

@@ -96,12 +96,13 @@ const connector = defineConnector({
       rowsOf,
     } = context;
     const { cursor } = asked;
+    const { alive = () => undefined, attemptFacts } = context;
+    const startsAt = attemptFacts?.since ?? Date.now();
     const incremental =
       cursor === undefined
         ? undefined
-        : new IncrementalRead({ query: { ...asked, cursor }, watermark, keptColumns, range, timezone });
+        : new IncrementalRead({ query: { ...asked, cursor }, watermark, keptColumns, range, timezone, startsAt });
     const client = await clientOf(context, requestsAtOnce(asked));
-    const { alive = () => undefined, attemptFacts } = context;
     const orders = new ReportOrders(attemptFacts?.texts);
     const run = { zone: timezone ?? 'UTC', logicalAt: logicalAt ?? attemptFacts?.since, alive };
     const asking = new RestClient({ source: given, client, login, logIn, signal, log, preview, ...run });

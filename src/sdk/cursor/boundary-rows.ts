@@ -3,12 +3,9 @@ import { type Batch, cellText, storedRow } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { RowsAgain } from '../connector.ts';
 import { type CursorBound, isBefore, type Lag, lagged, plainText, refuseCursorValue } from './cursor-value.ts';
-import type { CursorWatermark, MissingRows } from './cursor-watermark.ts';
+import { type CursorWatermark, highestIn, type MissingRows } from './cursor-watermark.ts';
 
-/**
- * Maximum number of boundary rows to remember. If more rows share the boundary value, the next run reads and sends the
- * rows beyond the limit again.
- */
+/** Maximum number of boundary rows to remember. The next run reads and sends the rows beyond the limit again. */
 export const maxBoundaryRows = 10_000;
 
 interface BoundaryRow {
@@ -30,6 +27,11 @@ interface BoundaryRowsOptions {
    * the lag) are dropped, because some APIs round the requested time.
    */
   readonly isSorted: boolean;
+  /**
+   * The watermark's highest value. If this is the time at which an unsorted read begins, the next run finds rows that
+   * change during it, and a wrong value in the future doesn't hide the rows after it.
+   */
+  readonly max?: CursorBound | undefined;
   /** Columns that don't show whether a row has changed. */
   readonly ignored?: ReadonlySet<string>;
   /**
@@ -74,11 +76,14 @@ export class BoundaryRows {
   #value: CursorBound | undefined;
   /** Where this read starts; undefined if it reads everything. */
   readonly #from: CursorBound | undefined;
+  /** No row that the last run remembered has a higher cursor value. */
+  readonly #highest: CursorBound | undefined;
 
   constructor(reading: BoundaryRowsOptions) {
     this.#reading = reading;
     const { column, lag, before } = reading;
     this.#from = before === undefined ? undefined : lagged(column, before.value, lag);
+    this.#highest = before && highestIn(before);
     const { columns: former = [], seen = [] } = reading.before ?? {};
     const names = reading.columns.map(({ name }) => name);
     const isCompared = (i: number) => reading.ignored?.has(names[i]!) !== true;
@@ -88,7 +93,7 @@ export class BoundaryRows {
     this.#doubtful = former.filter((name) => reading.doubtful?.includes(name));
     this.#formerTypes = former.map((name) => reading.formerTypes?.get(name));
     if (this.#isIncomparable) return;
-    for (const row of seen) this.#expect(row, before!.value);
+    for (const row of seen) this.#expect(row, { ...before!.value, text: before!.highest ?? before!.value.text });
     for (const { until, rows } of before?.missing ?? []) {
       for (const row of rows) this.#expect(row, { type: before!.value.type, text: until });
     }
@@ -121,24 +126,20 @@ export class BoundaryRows {
 
   #isExpected(batch: Batch, i: number): boolean {
     if (this.#expected.size === 0 || this.#isPast) return false;
-    const { before, isSorted } = this.#reading;
-    if (!isSorted && isBefore(before!.value, this.#valueOf(batch, i))) return false;
+    const { isSorted, type } = this.#reading;
+    const isAfter = type !== 'text' && isBefore(this.#highest!, this.#valueOf(batch, i));
+    if (!isSorted && isAfter) return false;
     const row = rowOf(batch, i, { columns: this.#common, types: this.#formerTypes });
     const left = this.#expected.get(row);
     if (left === undefined) {
       this.#hasUnlike = true;
-      if (isSorted) this.#leaveBehind(this.#valueOf(batch, i));
+      // In a sorted read, no row after it can be from the last run.
+      if (isSorted && isAfter) this.#isPast = true;
       return false;
     }
     left.shift();
     if (left.length === 0) this.#expected.delete(row);
     return true;
-  }
-
-  /** Rows after the last run's boundary value can't be from the last run. */
-  #leaveBehind(value: CursorBound): void {
-    const { before, type } = this.#reading;
-    if (type !== 'text' && isBefore(before!.value, value)) this.#isPast = true;
   }
 
   /** Remembers the last rows of the batch, because the next run will read them again. */
@@ -171,7 +172,7 @@ export class BoundaryRows {
       refuseCursorValue(column, value);
       if (this.#value === undefined || isBefore(this.#value, value)) this.#value = value;
     }
-    const from = lagged(column, this.#value!, lag);
+    const from = lagged(column, this.#upTo(this.#value!), lag);
     for (const [i, value] of values.entries()) {
       if (!isBefore(value, from)) this.#seen.push({ value, row: rowOf(batch, i, { columns: this.#all }) });
     }
@@ -182,7 +183,7 @@ export class BoundaryRows {
   #forgetLowest(): void {
     const { column, lag, isSorted } = this.#reading;
     if (isSorted || this.#value === undefined) return;
-    const from = lagged(column, this.#value, lag);
+    const from = lagged(column, this.#upTo(this.#value), lag);
     const all = this.#seen.filter(({ value }) => !isBefore(value, from)).sort((a, b) => order(a.value, b.value));
     const forgotten = all.at(-maxBoundaryRows - 1)?.value ?? this.#forgotten;
     if (this.#forgotten === undefined || isBefore(this.#forgotten, forgotten!)) this.#forgotten = forgotten;
@@ -202,8 +203,8 @@ export class BoundaryRows {
    */
   #noteUncompared(batch: Batch): void {
     if (this.#hasUncompared || !this.#isIncomparable) return;
-    const { before, type, isSorted } = this.#reading;
-    const isAfter = (i: number) => type !== 'text' && isBefore(before!.value, this.#valueOf(batch, i));
+    const { type, isSorted } = this.#reading;
+    const isAfter = (i: number) => type !== 'text' && isBefore(this.#highest!, this.#valueOf(batch, i));
     for (let i = 0; i < (isSorted ? 1 : batch.length) && !this.#hasUncompared; i++) {
       this.#hasUncompared = !this.#isOld(batch, i) && !isAfter(i);
     }
@@ -222,6 +223,12 @@ export class BoundaryRows {
     return this.#forgotten === undefined ? undefined : { why: 'too_many' };
   }
 
+  /** The watermark's value if this is the highest value. */
+  #upTo(value: CursorBound): CursorBound {
+    const { max } = this.#reading;
+    return max !== undefined && isBefore(max, value) ? max : value;
+  }
+
   #valueOf(batch: Batch, i: number): CursorBound {
     const { at, type } = this.#reading;
     return { type, text: cellText(batch.cells[at]!, batch.columns[at]!.type, storedRow(batch, i))! };
@@ -233,12 +240,14 @@ export class BoundaryRows {
     if (this.#value === undefined) return before;
     this.#forgetLowest();
     // The latest rows may have been deleted since the last run, but the watermark never moves back.
-    const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
-    const value = isBack ? before.value : this.#value;
+    const upTo = this.#upTo(this.#value);
+    const isBack = before !== undefined && type !== 'text' && isBefore(upTo, before.value);
+    const value = isBack ? before.value : upTo;
     const names = this.#all.map((i) => columns[i]!.name);
     const missing = this.#missing(value, names);
     const rows = { columns: names, seen: this.#seen.map(({ row }) => row) };
-    return { column, value, ...rows, ...(missing.length === 0 ? {} : { missing }) };
+    const highest = type !== 'text' && isBefore(value, this.#value) ? { highest: this.#value.text } : {};
+    return { column, value, ...rows, ...highest, ...(missing.length === 0 ? {} : { missing }) };
   }
 
   /**

@@ -2,7 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 import { type ColumnType, columnTypes } from '../column.ts';
 import { canonicalText } from '../records/canonical.ts';
-import { type CursorBound, refuseCursorValue } from './cursor-value.ts';
+import { type CursorBound, isBefore, refuseCursorValue } from './cursor-value.ts';
 
 /** A watermark: the cursor's highest value, and hashes of the boundary rows. */
 export interface CursorWatermark {
@@ -10,8 +10,13 @@ export interface CursorWatermark {
   readonly value: CursorBound;
   /** The columns whose values are hashed in `seen`, in order; empty if they are unknown. */
   readonly columns: readonly string[];
-  /** Hashes of the rows within the lag, one per row. If several rows are equal, their hash is listed several times. */
+  /**
+   * Hashes of the rows within the lag and above the value, one per row. If several rows are equal, their hash is listed
+   * several times.
+   */
   readonly seen: readonly string[];
+  /** The highest cursor value of these rows, if it's above `value`. */
+  readonly highest?: string;
   /** Rows that earlier runs have sent and that the last read didn't return; absent if there are none. */
   readonly missing?: readonly MissingRows[];
 }
@@ -30,12 +35,14 @@ export interface MissingRows {
 export function parseWatermark(text: string | undefined): CursorWatermark | undefined {
   if (text === undefined) return undefined;
   try {
-    const { column, type, value, columns = [], seen = [], missing } = JSON.parse(text) as Record<string, unknown>;
+    const parsed = JSON.parse(text) as Record<string, unknown>;
+    const { column, type, value, columns = [], seen = [], highest, missing } = parsed;
     const isWhole = typeof column === 'string' && typeof value === 'string' && [columns, seen].every(Array.isArray);
     if (!isWhole || !columnTypes.includes(type as ColumnType)) throw new Error('not whole');
     const rows = {
       columns: texts(columns),
       seen: texts(seen),
+      ...(highest === undefined ? {} : { highest: String(highest) }),
       ...(missing === undefined ? {} : { missing: missingIn(missing) }),
     };
     return { column, value: { type: type as ColumnType, text: value }, ...rows };
@@ -50,6 +57,12 @@ export function parseWatermark(text: string | undefined): CursorWatermark | unde
       cause,
     });
   }
+}
+
+/** No row in the watermark has a higher cursor value. Not for text, whose order only the source knows. */
+export function highestIn({ value, highest = value.text, missing = [] }: CursorWatermark): CursorBound {
+  const bounds = [highest, ...missing.map(({ until }) => until)].map((text): CursorBound => ({ ...value, text }));
+  return bounds.reduce((most, one) => (isBefore(most, one) ? one : most));
 }
 
 const texts = (list: unknown): string[] => (list as unknown[]).map(String);
@@ -91,7 +104,15 @@ function atValue(text: string, { column, value: { type } }: CursorWatermark): Cu
 }
 
 /** Serializes the watermark. Equal watermarks produce equal strings. */
-export function watermarkText({ column, value, columns, seen, missing }: CursorWatermark): string {
+export function watermarkText({ column, value, columns, seen, highest, missing }: CursorWatermark): string {
   const away = missing?.map(({ until, rows }) => ({ until, rows: rows.toSorted() }));
-  return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted(), missing: away });
+  return JSON.stringify({
+    column,
+    type: value.type,
+    value: value.text,
+    columns,
+    seen: seen.toSorted(),
+    highest,
+    missing: away,
+  });
 }

@@ -77,6 +77,50 @@ describe('an incremental read', () => {
     expect(since()).toBe('2026-01-09T00:00:00Z');
   });
 
+  /** A run that begins at this time on January 2. */
+  const runAt = (time: string, watermark?: string) => {
+    const attemptFacts = { texts: new Map<string, string>(), since: instant(`2026-01-02T${time}Z`), folder: '' };
+    return run({}, watermark, { attemptFacts });
+  };
+
+  it('requests records again that changed while it read the pages after theirs', async () => {
+    const page = (...records: Item[]) => records;
+    const pages = [
+      page({ id: 1, at: '2026-01-01T00:00:00Z' }, { id: 2, at: '2026-01-01T00:00:00Z' }),
+      page({ id: 3, at: '2026-01-02T10:00:07Z' }),
+    ];
+    items = pages.flat();
+    const first = await runAt('10:00:00');
+    expect(idsOf(first)).toEqual(['1', '2', '3']);
+    items[0] = { id: 1, at: '2026-01-02T10:00:03Z' };
+    const second = await runAt('11:00:00', first.watermark);
+    expect(since()).toBe('2026-01-02T10:00:00Z');
+    expect(idsOf(second)).toEqual(['1']);
+    expect(await runAt('12:00:00', second.watermark)).toMatchObject({ rows: [], unchanged: true });
+    expect(since()).toBe('2026-01-02T10:00:07Z');
+  });
+
+  it('finds new records although one has a time in the far future, which it returns once', async () => {
+    const future = { id: 9, at: '2999-12-31T00:00:00Z' };
+    items = [future, { id: 1, at: '2026-01-02T09:00:00Z' }];
+    const first = await runAt('10:00:00');
+    items.push({ id: 2, at: '2026-01-02T10:30:00Z' });
+    const second = await runAt('11:00:00', first.watermark);
+    expect(idsOf(second)).toEqual(['2']);
+    // A response may lack a record that the next one has again.
+    items.shift();
+    items.push({ id: 3, at: '2026-01-02T11:30:00Z' });
+    const third = await runAt('12:00:00', second.watermark);
+    expect(idsOf(third)).toEqual(['3']);
+    items.push(future);
+    const fourth = await runAt('13:00:00', third.watermark);
+    expect(fourth).toMatchObject({ rows: [], unchanged: true });
+    items.push({ ...future, changed: true });
+    const fifth = await runAt('14:00:00', fourth.watermark);
+    expect(idsOf(fifth)).toEqual(['9']);
+    expect(await runAt('15:00:00', fifth.watermark)).toMatchObject({ rows: [], unchanged: true });
+  });
+
   it('starts at `start`, which can be a template', async () => {
     await run({ start: '2020-01-01' });
     expect(since()).toBe('2020-01-01');
