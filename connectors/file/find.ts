@@ -1,7 +1,7 @@
 import { readdir, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname, relative, resolve, sep } from 'node:path';
-import { Problem } from '#sdk';
+import { relative, resolve, sep } from 'node:path';
+import { Problem, type QueryPath } from '#sdk';
 
 export interface FoundFile {
   /** Absolute. */
@@ -17,26 +17,28 @@ export interface FoundFile {
  */
 export async function findFiles(
   folder: string,
-  path: string,
+  { path, top, isOptional }: QueryPath,
   { none = false, isMissing = false }: { readonly none?: boolean; readonly isMissing?: boolean } = {},
 ): Promise<FoundFile[]> {
   const exact = resolve(folder, path);
+  const topFolder = resolve(folder, top);
   const stats = await statsOf(exact);
   if (stats?.isFile()) return [named(folder, exact)];
   if (stats !== undefined) throw notAFile(path, stats.isDirectory());
   const { glob, isDynamicPattern } = await import('tinyglobby');
   if (!isDynamicPattern(path)) {
-    if (!isMissing) throw notFound(folder, path, 'the file does not exist');
+    if (!isMissing && !isOptional) throw notFound(folder, path, 'the file does not exist');
     // A folder that isn't mounted doesn't mean that there is no file.
-    if (!(await statsOf(dirname(exact)))?.isDirectory())
-      throw notFound(folder, path, `the folder ${dirname(exact)} does not exist`);
+    if (!(await isFolder(topFolder))) throw notFound(folder, path, `the folder ${topFolder} does not exist`);
     return [];
   }
   const unlisted: UnlistedFolder[] = [];
   const fs = { readdir: reportingReaddir((failure) => unlisted.push(failure)) };
   const found = await glob(path, { cwd: folder, absolute: true, onlyFiles: true, expandDirectories: false, fs });
-  if (unlisted[0] !== undefined) throw cannotList(folder, path, unlisted[0]);
-  if (found.length === 0 && !none) throw notFound(folder, path, 'no file matches the pattern');
+  // The folder of a day may not exist yet.
+  const isAbsent = isOptional && unlisted[0]?.error.code === 'ENOENT' && (await isFolder(topFolder));
+  if (unlisted[0] !== undefined && !isAbsent) throw cannotList(folder, path, unlisted[0]);
+  if (found.length === 0 && !none && !isOptional) throw notFound(folder, path, 'no file matches the pattern');
   return found.sort((a, b) => (a < b ? -1 : 1)).map((file) => named(folder, file));
 }
 
@@ -59,6 +61,10 @@ function cannotList(base: string, path: string, { folder, error }: UnlistedFolde
   return error.code === 'ENOENT'
     ? notFound(base, path, `the folder ${folder} does not exist`)
     : unreadable(folder, error);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await statsOf(path))?.isDirectory() === true;
 }
 
 function named(folder: string, path: string): FoundFile {
@@ -90,7 +96,8 @@ export function unreadable(path: string, error: unknown): Problem {
   });
 }
 
-function notFound(folder: string, path: string, message: string): Problem {
+/** The problem to report if no file matches. `folder` is the folder that relative paths start from. */
+export function notFound(folder: string, path: string, message: string): Problem {
   return new Problem({
     code: 'FILE_NOT_FOUND',
     family: 'job',

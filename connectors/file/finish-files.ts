@@ -1,7 +1,15 @@
 import type { BigIntStats } from 'node:fs';
 import { access, constants, link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
-import { type FileFinisher, linkNotFinished, moveTargetExists, type PendingFile } from '#sdk';
+import { dirname, join, resolve } from 'node:path';
+import {
+  type FileFinisher,
+  linkNotFinished,
+  moveTargetExists,
+  type PendingFile,
+  topOf,
+  type WrittenPath,
+  writtenPaths,
+} from '#sdk';
 import { unlessAbsent, unreadable } from './find.ts';
 import { versionOf } from './watched-input.ts';
 
@@ -9,15 +17,16 @@ interface LocalFilesOptions {
   /** The absolute folder of the source. */
   readonly folder: string;
   /** The query's path. */
-  readonly path: string;
+  readonly path: WrittenPath;
   /** Creates a second name for a file. Some file systems can't. */
   readonly addName?: typeof link;
 }
 
 /** Moves and deletes files on this machine. */
-export function localFiles({ folder, path: pattern, addName = link }: LocalFilesOptions): FileFinisher {
+export function localFiles({ folder, path: written, addName = link }: LocalFilesOptions): FileFinisher {
   const names = new Names(addName);
-  const base = baseOf(folder, pattern);
+  // The folders in which the files are, whichever of them and of their folders come and go.
+  const tops = new Set(writtenPaths(written).map((path) => resolve(folder, topOf(path))));
   return {
     folder,
 
@@ -25,9 +34,11 @@ export function localFiles({ folder, path: pattern, addName = link }: LocalFiles
       const now = await statsOf(path);
       if (now !== undefined) return { modified: Number(now.mtimeMs), size: Number(now.size), version: versionOf(now) };
       // If the folder is gone, it may only be unmounted, so this doesn't mean that the file was deleted.
-      await stat(base).catch((error: unknown) => {
-        throw unreadable(base, error);
-      });
+      for (const top of tops) {
+        await stat(top).catch((error: unknown) => {
+          throw unreadable(top, error);
+        });
+      }
       return undefined;
     },
 
@@ -183,13 +194,6 @@ async function syncFolder(path: string): Promise<void> {
   } catch (error) {
     if (!unsyncable.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
-}
-
-/** The folder of the source in which the files are, whichever of them and of their folders come and go. */
-function baseOf(folder: string, pattern: string): string {
-  const parents = resolve(folder, dirname(pattern)).split(sep);
-  const first = parents.findIndex((name) => /[*?[\]{}()!+@]/.test(name));
-  return (first === -1 ? parents : parents.slice(0, first)).join(sep) || sep;
 }
 
 async function statsOf(path: string): Promise<BigIntStats | undefined> {

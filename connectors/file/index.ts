@@ -6,19 +6,28 @@ import {
   defineConnector,
   discoverFiles,
   type FilesRead,
+  filesNotComplete,
   filesToFinish,
   finishFilesBy,
   isFileWanted,
   isReadableName,
+  isTooYoung,
+  isUploadName,
   newestFile,
   Problem,
   parseFilesRead,
+  pathFaults,
+  pathsOfRun,
   type RecordInput,
+  type RunWarning,
   readChangedFiles,
   recordFaults,
+  tooYoungReason,
+  uploadsSkipped,
   withFilesRead,
+  writtenPaths,
 } from '#sdk';
-import { findFiles, unreadable } from './find.ts';
+import { type FoundFile, findFiles, notFound, unreadable } from './find.ts';
 import { localFiles } from './finish-files.ts';
 import { type FileQueryValues, query, source } from './options.ts';
 import { reference } from './reference.ts';
@@ -41,7 +50,8 @@ export default defineConnector({
     (given, { folder, path }) => ({ place: 'here', pattern: resolve(folder, given.folder ?? '.', path) }),
   ),
 
-  validate: ({ query: given }) => (given === undefined ? [] : [...afterDeliveryFaults(given), ...recordFaults(given)]),
+  validate: ({ query: given }) =>
+    given === undefined ? [] : [...pathFaults(given), ...afterDeliveryFaults(given), ...recordFaults(given)],
 
   async check({ source: { folder }, folder: home }) {
     const path = resolve(home, folder ?? '.');
@@ -55,7 +65,8 @@ export default defineConnector({
   },
 
   async discover({ source: { folder }, folder: home, pattern, signal }) {
-    const found = await findFiles(resolve(home, folder ?? '.'), pattern ?? '*', { none: pattern === undefined });
+    const path = { path: pattern ?? '*', top: '.', isOptional: pattern === undefined };
+    const found = await findFiles(resolve(home, folder ?? '.'), path);
     const readable = pattern === undefined ? found.filter(({ name }) => isReadableName(name)) : found;
     const watched = await Promise.all(readable.map((one) => watchFile(one, signal)));
     return discoverFiles(
@@ -90,16 +101,16 @@ interface Selecting {
   readonly query: FileQueryValues;
   readonly before: FilesRead;
   readonly signal: AbortSignal;
+  readonly warn: (warning: RunWarning) => void;
   readonly timezone?: string | undefined;
+  readonly logicalAt?: number | undefined;
 }
 
 /** The files that currently match a query. With `files: changed`, there may be no such files. */
-async function selectFiles({ folder, query, before, signal, timezone }: Selecting): Promise<Selection> {
-  const { path, files } = query;
-  // A file that is moved or deleted after its delivery is expected to be missing until the next one arrives.
-  const isMissing = query.after_delivery !== 'keep' && before.known.size > 0;
-  const found = await findFiles(folder, path, { none: files === 'changed', isMissing });
-  signal.throwIfAborted();
+async function selectFiles(given: Selecting): Promise<Selection> {
+  const { folder, query, before, signal, timezone } = given;
+  const { files, min_age } = query;
+  const found = await findAll(given);
   const watched = await Promise.all(
     found.map((file) =>
       watchFile(file, signal).catch((error: unknown) => {
@@ -111,7 +122,7 @@ async function selectFiles({ folder, query, before, signal, timezone }: Selectin
   );
   const all = watched.filter((file) => file !== undefined);
   if (files === 'changed') {
-    const read = all.filter((file) => isFileWanted(before, file));
+    const read = all.filter((file) => isFileWanted(before, file) && !isTooYoung(file, min_age));
     return {
       inputs: read.map(({ input }) => input),
       after: withFilesRead(before, {
@@ -121,5 +132,34 @@ async function selectFiles({ folder, query, before, signal, timezone }: Selectin
     };
   }
   const chosen = files === 'newest' ? [newestFile(all)] : all;
+  const young = chosen.filter((file) => isTooYoung(file, min_age));
+  if (young.length > 0)
+    throw filesNotComplete(
+      young.map(({ input }) => input),
+      tooYoungReason(young, min_age),
+    );
   return { inputs: chosen.map(({ input }) => input), after: undefined };
+}
+
+/** The files that match the query's paths, except for unfinished uploads. */
+async function findAll({ folder, query, before, signal, warn, ...run }: Selecting): Promise<FoundFile[]> {
+  const { files, after_delivery } = query;
+  // A file that is moved or deleted after its delivery is expected to be missing until the next one arrives.
+  const isMissing = after_delivery !== 'keep' && before.known.size > 0;
+  const paths = pathsOfRun(query, run);
+  const found = new Map<string, FoundFile>();
+  for (const path of paths) {
+    for (const file of await findFiles(folder, path, { none: files === 'changed', isMissing }))
+      found.set(file.path, file);
+    signal.throwIfAborted();
+  }
+  const isUploading = ({ name }: FoundFile) => isUploadName(name, writtenPaths(query.path));
+  const [uploading, complete] = [
+    [...found.values()].filter(isUploading),
+    [...found.values()].filter((one) => !isUploading(one)),
+  ];
+  if (uploading.length > 0) warn(uploadsSkipped(uploading));
+  if (complete.length > 0 || files === 'changed') return complete;
+  if (uploading.length > 0) throw filesNotComplete(uploading, 'the name marks an unfinished upload');
+  throw notFound(folder, paths.map(({ path }) => path).join(', '), 'no file exists for any of these days');
 }

@@ -1,4 +1,12 @@
-import { afterDeliveryOptions, changedFilesOptions, fileOptions, type OptionValues, option } from '#sdk';
+import {
+  afterDeliveryOptions,
+  changedFilesOptions,
+  fileOptions,
+  minAgeOption,
+  type OptionValues,
+  option,
+  pathOptions,
+} from '#sdk';
 
 export const source = {
   folder: option.text({
@@ -8,12 +16,9 @@ export const source = {
 };
 
 export const query = {
-  path: option.text({
-    about: 'Path of the file, or a glob for several files with the same columns. Gzip and zip are recognized.',
-    example: 'orders-*.csv.gz',
-    required: true,
-  }),
+  ...pathOptions,
   ...changedFilesOptions,
+  ...minAgeOption,
   ...afterDeliveryOptions,
   ...fileOptions,
 };

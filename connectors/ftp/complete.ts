@@ -1,10 +1,9 @@
 import { posix } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Problem, RunWarning } from '#sdk';
+import { isUploadName } from '#sdk';
 import type { FoundFiles, RemoteFile } from './find.ts';
 import { inspectFile } from './inspect-file.ts';
 import type { FtpQueryValues } from './options.ts';
-import { make } from './problems.ts';
 import type { FileFacts, Session } from './session.ts';
 
 /** The files that match, separated into complete and incomplete ones. */
@@ -27,37 +26,20 @@ export function markerOf(path: string, marker: string): string {
   return marker.startsWith('.') ? `${path}${marker}` : posix.join(dir, marker);
 }
 
-/** Extensions that WinSCP, rclone and browsers give to files while they're being uploaded. */
-const uploadEnding = /\.(?:part|filepart|partial)$/i;
-
-/**
- * Whether the file's name shows that its upload isn't finished. Names that the pattern explicitly includes are exempt.
- */
-export function isUploading({ name, entry }: RemoteFile, pattern: string): boolean {
-  return entry !== undefined && uploadEnding.test(name) && !uploadEnding.test(pattern);
+interface ReadyQuery extends Pick<FtpQueryValues, 'marker'> {
+  /** The query's paths as the user wrote them. */
+  readonly paths: readonly string[];
 }
-
-/** The warning about files that were skipped because their names show that the upload isn't finished. */
-export function stillUploading(files: readonly RemoteFile[]): RunWarning {
-  return {
-    code: 'FTP_UPLOADING',
-    message: 'files were skipped because their names mark unfinished uploads',
-    seen: namesOf(files),
-    next: 'delete what failed uploads left behind; to read such files, add their extension to the path',
-  };
-}
-
-type ReadyQuery = Pick<FtpQueryValues, 'path' | 'marker'>;
 
 /** Separates files with a complete upload, including the marker file, from all other files. */
-export async function byMarker(found: FoundFiles, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
+export async function byMarker(found: FoundFiles, { paths, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
   const ready: RemoteFile[] = [];
   const pending: RemoteFile[] = [];
   const markers = new Set(marker === undefined ? [] : found.files.map((file) => markerOf(file.path, marker)));
   for (const file of found.files) {
     // If a marker file matches the pattern, it isn't data, and it needs no marker of its own.
     if (markers.has(file.path)) continue;
-    const isWaiting = isUploading(file, path);
+    const isWaiting = isUploadName(file.name, paths);
     const isMarked = marker === undefined || (await found.has(markerOf(file.path, marker)));
     (isMarked && !isWaiting ? ready : pending).push(file);
   }
@@ -105,26 +87,7 @@ export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): bool
 }
 
 /** Why an unchanged file isn't ready: its name shows an unfinished upload, or its marker is missing. */
-export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): string {
-  if (isUploading(file, path)) return 'the name marks an unfinished upload';
-  return `the marker file is missing (${posix.basename(markerOf(file.path, marker))})`;
-}
-
-/** The problem to report for files that are still being written. */
-export function notComplete(
-  files: readonly RemoteFile[],
-  reason = 'the size or modification time changed within settle_seconds',
-): Problem {
-  return make('FTP_NOT_COMPLETE', 'try_later', {
-    message: `${files.length === 1 ? 'a file is' : `${files.length} files are`} not complete yet`,
-    seen: namesOf(files),
-    next: `${reason}; Sluice retries the run automatically`,
-  });
-}
-
-function namesOf(files: readonly RemoteFile[]): string {
-  return files
-    .slice(0, 3)
-    .map(({ name }) => name)
-    .join(', ');
+export function reasonOf({ name, path }: RemoteFile, { paths, marker = '' }: ReadyQuery): string {
+  if (isUploadName(name, paths)) return 'the name marks an unfinished upload';
+  return `the marker file is missing (${posix.basename(markerOf(path, marker))})`;
 }

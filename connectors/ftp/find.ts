@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { ConnectorLog, Problem, RunWarning } from '#sdk';
+import type { ConnectorLog, Problem, QueryPath, RunWarning } from '#sdk';
 import { type Glob, globOf } from './glob.ts';
 import { inspectFile } from './inspect-file.ts';
 import { make, maxEntries, tooMany } from './problems.ts';
@@ -25,7 +25,7 @@ export interface FoundFiles {
 /** What to find, and where. */
 export interface FindOptions {
   readonly folder: string | undefined;
-  readonly path: string;
+  readonly path: QueryPath;
   /** Whether the pattern may match no files. */
   readonly none: boolean;
   /** Whether a file that the path names without a pattern may be missing. */
@@ -39,37 +39,45 @@ export interface FindOptions {
  * brackets, takes precedence.
  */
 export async function findFiles(session: Session, finding: FindOptions): Promise<FoundFiles> {
-  const { path, none, isMissing = false } = finding;
-  const base = baseOf(session.home, finding);
+  const { path: wanted, folder, none, isMissing = false } = finding;
+  const { path, isOptional } = wanted;
+  const base = baseOf(session.home, { folder, path });
   const glob = globOf(path);
-  if (glob === undefined) return await findOne(session, { base, path, isMissing });
+  if (glob === undefined) return await findOne(session, { base, path: wanted, isMissing: isMissing || isOptional });
   const found = await new Walk(session, { ...finding, base, glob }).run();
-  if (found.files.length === 0 && !none) throw notFound(base, path, 'no file matches the pattern');
+  if (found.files.length === 0 && !none && !isOptional) throw notFound(base, path, 'no file matches the pattern');
   return found;
 }
 
 interface FindOneOptions {
   readonly base: string;
-  readonly path: string;
+  readonly path: QueryPath;
   readonly isMissing: boolean;
 }
 
-async function findOne(session: Session, { base, path, isMissing }: FindOneOptions): Promise<FoundFiles> {
+async function findOne(
+  session: Session,
+  { base, path: { path, top }, isMissing }: FindOneOptions,
+): Promise<FoundFiles> {
   const exact = posix.resolve(base, path);
   const seen = await session.stat(exact);
   const has = async (other: string) => !('absent' in (await session.stat(other)));
   if ('absent' in seen) {
     if (await session.isFolder(exact)) throw isFolder(path);
-    if (isMissing && (await isUnlisted(session, exact))) return { files: [], has };
+    if (isMissing && (await isUnlisted(session, exact, posix.resolve(base, top)))) return { files: [], has };
     throw notFound(base, path, 'the file does not exist, or is not visible to this user');
   }
   return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };
 }
 
-/** Whether the folder's listing shows that there is no such file. Servers use the same reply for a forbidden one. */
-async function isUnlisted(session: Session, path: string): Promise<boolean> {
-  if (!(await session.isFolder(posix.dirname(path)))) return false;
-  return (await listedEntry(session, path)) === undefined;
+/**
+ * Whether a listing shows that there is no such file, or no such folder below `top`. Servers use the same reply for a
+ * forbidden one.
+ */
+async function isUnlisted(session: Session, path: string, top: string): Promise<boolean> {
+  const folder = posix.dirname(path);
+  if (await session.isFolder(folder)) return (await listedEntry(session, path)) === undefined;
+  return folder !== top && folder !== '/' && (await isUnlisted(session, folder, top));
 }
 
 /** A file's entry in the listing of its folder; undefined if the listing doesn't contain it. */
@@ -78,7 +86,10 @@ export async function listedEntry(session: Session, path: string): Promise<Direc
 }
 
 /** The folder that relative paths start from. Some servers don't use `/` in paths: VMS, z/OS, IBM i. */
-export function baseOf(home: string, { folder, path }: Pick<FindOptions, 'folder' | 'path'>): string {
+export function baseOf(
+  home: string,
+  { folder, path }: { readonly folder: string | undefined; readonly path: string },
+): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
   if (path.startsWith('/')) return '/';
@@ -108,17 +119,17 @@ class Walk {
   constructor(session: Session, walking: Walking) {
     this.#session = session;
     this.#walking = walking;
-    this.#exact = posix.resolve(walking.base, walking.path);
+    this.#exact = posix.resolve(walking.base, walking.path.path);
   }
 
   async run(): Promise<FoundFiles> {
     const { base, path, glob } = this.#walking;
     const start = posix.resolve(base, glob.base);
     // Reports an error even for `files: changed`, because a missing or inaccessible folder isn't the same as an empty
-    // one.
-    if (!(await this.#session.isFolder(start)))
-      throw notFound(base, path, `folder ${start} does not exist or is not accessible`);
-    await this.#look(start);
+    // one. Only the folder of a day may not exist yet.
+    if (await this.#session.isFolder(start)) await this.#look(start);
+    else if (!path.isOptional || !(await isUnlisted(this.#session, start, posix.resolve(base, path.top))))
+      throw notFound(base, path.path, `folder ${start} does not exist or is not accessible`);
     const files = (await this.#filesOf(this.#chosen())).sort((a, b) => (a.name < b.name ? -1 : 1));
     return { files, has: (other) => this.#has(other) };
   }
@@ -130,7 +141,7 @@ class Walk {
       if (!(isMatch || mayHold)) continue;
       if (entry.kind === 'folder' || (entry.kind === 'unknown' && (await this.#session.isFolder(path)))) {
         if (mayHold) await this.#look(path);
-        else if (path === this.#exact) throw isFolder(this.#walking.path);
+        else if (path === this.#exact) throw isFolder(this.#walking.path.path);
       } else if (isMatch && entry.kind !== 'other') this.#matched.push({ path, entry });
       else if (entry.kind === 'link' && (await this.#session.isFolder(path))) this.#linkedFolders += 1;
     }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { type FileFinisher, moveTargetExists, type PendingFile, Problem } from '#sdk';
 import { isSame } from './complete.ts';
-import { baseOf, type FindOptions, listedEntry } from './find.ts';
+import { baseOf, listedEntry } from './find.ts';
 import { isAway, notReadable } from './problems.ts';
 import type { ReconnectingSession } from './reconnecting-session.ts';
 import type { Session } from './session.ts';
@@ -19,7 +19,7 @@ export function rememberedFacts({ size = 0, modified = -1 }: ReportedFacts): { s
 /** Moves and deletes files on a server. */
 export async function remoteFiles(
   line: ReconnectingSession,
-  place: Pick<FindOptions, 'folder' | 'path'>,
+  place: { readonly folder: string | undefined; readonly path: string },
 ): Promise<FileFinisher> {
   const folders = new TargetFolders();
   return {

@@ -18,6 +18,7 @@ import {
   type SourceContext,
   storedBytes,
   withDefaults,
+  writtenPaths,
 } from '#sdk';
 import { fetchFile } from './fetch-file.ts';
 import { findFiles } from './find.ts';
@@ -63,7 +64,8 @@ export default defineConnector({
   shorthand: 'path',
   ...changedFilesTraits,
   ...finishFilesBy<typeof source>(
-    async (context, path) => remoteFiles(await openLine(context), { folder: context.source.folder, path }),
+    async (context, path) =>
+      remoteFiles(await openLine(context), { folder: context.source.folder, path: writtenPaths(path)[0]! }),
     // Each user may have another root folder.
     ({ host, user = '', folder = '' }, { path }) => ({
       place: `${user}@${host.toLowerCase()}`,
@@ -118,7 +120,8 @@ async function listAll(context: DiscoverContext<typeof source>): Promise<Dataset
   const { source: given, log } = context;
   const line = await openLine(context);
   try {
-    const finding = { folder: given.folder, path: '*', none: true, log, warn: () => undefined };
+    const path = { path: '*', top: '.', isOptional: true };
+    const finding = { folder: given.folder, path, none: true, log, warn: () => undefined };
     const { files } = await line.use((session) => findFiles(session, finding));
     return files
       .filter(({ name }) => isReadableName(name))
@@ -145,11 +148,10 @@ interface FetchedAll {
 
 /** Downloads the query's files to the scratch folder. Reads no rows until all downloads are complete. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
-  const { source: given, query: asked, scratch, signal, log, warn, timezone, alive = () => undefined } = context;
+  const { scratch, signal, log, alive = () => undefined } = context;
   const line = await openLine(context);
   try {
-    const selecting = { source: given, query: asked, before, signal, log, warn, timezone };
-    const { files, after } = await line.use((session) => selectFiles(session, selecting));
+    const { files, after } = await line.use((session) => selectFiles(session, { ...context, before }));
     const folder = join(scratch, 'files');
     await mkdir(folder, { recursive: true });
     const inputs: RecordInput[] = [];

@@ -2,8 +2,10 @@ import {
   afterDeliveryOptions,
   changedFilesOptions,
   fileOptions,
+  minAgeOption,
   type OptionValues,
   option,
+  pathOptions,
   type TlsVerification,
   tlsFileSchemas,
   tlsModes,
@@ -119,11 +121,7 @@ export const source = {
 };
 
 export const query = {
-  path: option.text({
-    required: true,
-    about: 'Path of the file, or a glob for several files with the same columns; `**` matches any number of folders.',
-    example: '2026/**/orders-*.csv.gz',
-  }),
+  ...pathOptions,
   ...changedFilesOptions,
   ...afterDeliveryOptions,
   settle_seconds: option.number({
@@ -132,6 +130,7 @@ export const query = {
     about:
       "How long a file's size and modification time must stay unchanged before the file counts as complete; 0 disables the wait.",
   }),
+  ...minAgeOption,
   marker: option.text({
     about:
       'Marker file that must exist next to a file before the file counts as complete: an extension (with .done, orders.csv is complete when orders.csv.done exists), a pattern with {stem} or {name}, or a file name.',

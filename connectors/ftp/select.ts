@@ -2,24 +2,22 @@ import {
   type ConnectorLog,
   type DatedFile,
   type FilesRead,
+  filesNotComplete,
   filesToFinish,
   isFileWanted,
+  isTooYoung,
+  isUploadName,
   newestFile,
   type Problem,
+  pathsOfRun,
   type RunWarning,
+  tooYoungReason,
+  uploadsSkipped,
   withFilesRead,
+  writtenPaths,
 } from '#sdk';
-import {
-  byMarker,
-  bySettling,
-  isUploading,
-  markerOf,
-  notComplete,
-  reasonOf,
-  type Settled,
-  stillUploading,
-} from './complete.ts';
-import { baseOf, findFiles, type RemoteFile } from './find.ts';
+import { byMarker, bySettling, markerOf, reasonOf, type Settled } from './complete.ts';
+import { baseOf, type FoundFiles, findFiles, notFound, type RemoteFile } from './find.ts';
 import { rememberedFacts } from './finish-files.ts';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 import { make } from './problems.ts';
@@ -42,7 +40,8 @@ interface Selecting {
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
-  readonly timezone: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly logicalAt?: number | undefined;
 }
 
 /**
@@ -50,37 +49,51 @@ interface Selecting {
  * left for the next run.
  */
 export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
-  const { source, query, signal, log, warn } = given;
+  const { query, signal, log, warn } = given;
   const isIncremental = query.files === 'changed';
-  const { folder } = source;
-  // A file that is moved or deleted after its delivery is expected to be missing until the next one arrives.
-  const mayBeMissing = query.after_delivery !== 'keep' && given.before.known.size > 0;
-  const found = await findFiles(session, {
-    folder,
-    path: query.path,
-    none: isIncremental,
-    isMissing: mayBeMissing,
-    log,
-    warn,
-  });
-  const marked = await byMarker(found, query);
-  const uploading = marked.pending.filter((file) => isUploading(file, query.path));
-  if (uploading.length > 0) warn(stillUploading(uploading));
+  const paths = writtenPaths(query.path);
+  const found = await findAll(session, given);
+  const marked = await byMarker(found, { ...query, paths });
+  const uploading = marked.pending.filter(({ name }) => isUploadName(name, paths));
+  if (uploading.length > 0) warn(uploadsSkipped(uploading));
   const wanted = isIncremental ? changedFiles(marked.ready, given.before) : chosen(marked.ready, query.files);
-  const settled = await bySettling(wanted, { session, seconds: query.settle_seconds, signal });
+  const young = query.min_age === undefined ? [] : wanted.map(dated).filter((file) => isTooYoung(file, query.min_age));
+  if (young.length > 0 && !isIncremental) throw filesNotComplete(young, tooYoungReason(young, query.min_age));
+  const isYoung = new Set(young.map(({ path }) => path));
+  const old = wanted.filter(({ path }) => !isYoung.has(path));
+  const settled = await bySettling(old, { session, seconds: query.settle_seconds, signal });
   const waiting = isIncremental ? changedFiles(marked.pending, given.before) : marked.pending;
   log.debug('files found', {
     found: found.files.length,
     chosen: settled.ready.length,
-    pending: waiting.length + settled.pending.length,
+    pending: waiting.length + young.length + settled.pending.length,
   });
   if (isIncremental) return incremental(settled.ready, found.files.map(dated), { ...given, home: session.home });
   const isMissing = settled.pending.length > 0 || (settled.ready.length === 0 && waiting.length > 0);
   if (isMissing)
     throw settled.pending.length > 0
-      ? notComplete(settled.pending)
-      : notComplete(waiting, reasonOf(waiting[0]!, query));
+      ? filesNotComplete(settled.pending, 'the size or modification time changed within settle_seconds')
+      : filesNotComplete(waiting, reasonOf(waiting[0]!, { ...query, paths }));
   return { files: settled.ready, after: undefined };
+}
+
+/** The files that match the query's paths. */
+async function findAll(session: Session, { source, query, before, log, warn, ...run }: Selecting): Promise<FoundFiles> {
+  const { folder } = source;
+  // A file that is moved or deleted after its delivery is expected to be missing until the next one arrives.
+  const isMissing = query.after_delivery !== 'keep' && before.known.size > 0;
+  const finding = { folder, none: query.files === 'changed', isMissing, log, warn };
+  const paths = pathsOfRun(query, run);
+  const found: FoundFiles[] = [];
+  for (const path of paths) found.push(await findFiles(session, { ...finding, path }));
+  if (found.length === 1) return found[0]!;
+  const files = new Map(found.flatMap((one) => one.files).map((file) => [file.path, file]));
+  if (files.size === 0 && !finding.none) {
+    const names = paths.map(({ path }) => path);
+    const base = baseOf(session.home, { folder, path: names[0]! });
+    throw notFound(base, names.join(', '), 'no file exists for any of these days');
+  }
+  return { files: [...files.values()], has: (path) => found[0]!.has(path) };
 }
 
 function incremental(
@@ -94,7 +107,7 @@ function incremental(
     ...{ path, ...rememberedFacts({ size: facts.size, modified: facts.modified ?? entry?.modified }) },
     ...(marker === undefined ? {} : { marker: markerOf(path, marker) }),
   }));
-  const base = baseOf(home, { folder, path: query.path });
+  const base = baseOf(home, { folder, path: writtenPaths(query.path)[0]! });
   const pending = filesToFinish(seen, { query, folder: base, timezone, readAt: Date.now() });
   return { files: ready, after: withFilesRead(before, { read, listed, pending }) };
 }

@@ -1,4 +1,4 @@
-import { afterDeliveryFaults, tlsVerificationFaults } from '#sdk';
+import { afterDeliveryFaults, pathFaults, tlsVerificationFaults } from '#sdk';
 import type { FtpQueryValues, FtpSourceValues } from './options.ts';
 
 interface Fault {
@@ -54,15 +54,14 @@ function ftpFaults(source: FtpSourceValues): Fault[] {
 }
 
 function queryFaults(query: FtpQueryValues): Fault[] {
-  const { path, marker, path_column: name, modified_column: time, after_delivery: action } = query;
+  const { marker, path_column: name, modified_column: time, after_delivery: action } = query;
   return [
+    ...pathFaults(query),
     ...afterDeliveryFaults(query),
     ...(action !== 'keep' && marker !== undefined && !/^\.|\{name\}/.test(marker)
       ? // The marker is deleted with its file, so no other file may need it: a.csv and a.xml have the same {stem}.
         [{ option: 'marker', message: 'must be an extension or contain {name} if `after_delivery` is set' }]
       : []),
-    ...(path === '' ? [{ option: 'path', message: 'is empty' }] : []),
-    ...(/[\r\n\0]/.test(path) ? [{ option: 'path', message: 'must not contain a line break' }] : []),
     ...(marker === '' ? [{ option: 'marker', message: 'is empty' }] : []),
     ...(name !== undefined && name === time
       ? [{ option: 'modified_column', message: 'must differ from path_column' }]

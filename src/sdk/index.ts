@@ -135,6 +135,15 @@ export {
   recordOptions,
 } from './records/options.ts';
 export {
+  pathFaults,
+  pathOptions,
+  pathsOfRun,
+  type QueryPath,
+  topOf,
+  type WrittenPath,
+  writtenPaths,
+} from './records/query-paths.ts';
+export {
   type RecordReader,
   type RecordsShape,
   readRecords,
@@ -143,6 +152,14 @@ export {
   type Surveyed,
 } from './records/reader.ts';
 export { storedBytes } from './records/stored-bytes.ts';
+export {
+  filesNotComplete,
+  isTooYoung,
+  isUploadName,
+  minAgeOption,
+  tooYoungReason,
+  uploadsSkipped,
+} from './records/unfinished-files.ts';
 export type { AnswerPath, ServiceAnswer } from './service/answer.ts';
 export type { ServiceCall } from './service/api-client.ts';
 export { buildRequest, requestHash } from './service/build-request.ts';

@@ -195,7 +195,7 @@ describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
     // Start immediately: on a busy machine, everything due during the pause happens just before the second check.
     const timer = setInterval(() => appendFileSync(path, '1\n'), 50);
     try {
-      const growing = { code: 'FTP_NOT_COMPLETE', family: 'try_later', seen: 'a.csv' };
+      const growing = { code: 'FILES_NOT_COMPLETE', family: 'try_later', seen: 'a.csv' };
       await expect(read({ path: '*.csv', settle_seconds: 0.5 })).rejects.toMatchObject(growing);
       const { rows: ready } = await read({ path: '*.csv', settle_seconds: 0.5, files: 'changed' });
       expect(ready).toEqual([['2']]);

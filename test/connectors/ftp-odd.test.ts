@@ -344,10 +344,10 @@ describe('a listed file', () => {
     const warnings: unknown[] = [];
     const context = ftpContext({ source: server.source, query }, folder());
     await ftp.extract({ ...context, warn: (warning) => warnings.push(warning) });
-    expect(warnings).toMatchObject([{ code: 'FTP_UPLOADING', seen: 'in/d.csv.filepart, in/e.csv.part' }]);
+    expect(warnings).toMatchObject([{ code: 'FILES_UPLOADING', seen: 'in/d.csv.filepart, in/e.csv.part' }]);
     expect(rowsOf(await read({}, query))).toEqual(['a', 'b', 'c']);
     expect(rowsOf(await read({}, { ...query, path: 'in/*.part' }))).toEqual(['half']);
-    const waiting = { code: 'FTP_NOT_COMPLETE', next: expect.stringContaining('unfinished upload') };
+    const waiting = { code: 'FILES_NOT_COMPLETE', next: expect.stringContaining('unfinished upload') };
     await expect(read({}, { ...query, path: 'in/d*' })).rejects.toMatchObject(waiting);
   });
 

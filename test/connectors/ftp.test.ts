@@ -144,10 +144,27 @@ function reading(server: () => FileServer, login: Login): void {
     expect(second.rows).toEqual([['1']]);
     expect((await read(query, second.watermark)).rows).toEqual([]);
     await put('c.csv', 'x\n1\n');
-    const waiting = { code: 'FTP_NOT_COMPLETE', family: 'try_later', seen: 'c.csv' };
+    const waiting = { code: 'FILES_NOT_COMPLETE', family: 'try_later', seen: 'c.csv' };
     await expect(read({ path: 'c.csv', marker: '{stem}.ok' })).rejects.toMatchObject(waiting);
     await put('c.ok', '');
     expect((await read({ path: 'c.csv', marker: '{stem}.ok' })).rows).toEqual([['1']]);
+  });
+
+  it('reads the files of several days and paths, once each, as soon as they are old enough', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    await put(`in/${today}/a.csv`, 'x\n1\n', 1_770_000_000);
+    await put('b.csv', 'x\n2\n', 1_770_000_000);
+    await put('c.csv.tmp', 'x\n3\n', 1_770_000_000);
+    const query = { path: ['in/{yyyy-MM-dd}/*.csv', 'in/{yyyy-MM-dd}.csv', 'b.csv'], days: 3, files: 'changed' };
+    const first = await read(query);
+    expect(first.rows).toEqual([['1'], ['2']]);
+    await put(`in/${today}/d.csv`, 'x\n4\n', Math.floor(Date.now() / 1000));
+    const young = await read({ ...query, min_age: '5h' }, first.watermark);
+    expect(young.rows).toEqual([]);
+    expect((await read(query, young.watermark)).rows).toEqual([['4']]);
+    const dated = { path: 'in/{yyyy-MM-dd}/a.csv', offset: '1y' };
+    await expect(read(dated)).rejects.toMatchObject({ code: 'FTP_NOT_FOUND' });
+    await expect(read({ ...query, path: 'gone/{yyyy}/a.csv' })).rejects.toMatchObject({ code: 'FTP_NOT_FOUND' });
   });
 
   it("names a path that doesn't exist or is a folder", async () => {

@@ -4,6 +4,7 @@ import { Problem } from '../../lib/problem.ts';
 import { option } from '../option.ts';
 import type { PendingFile, ReadFile } from './files-read.ts';
 import { dateFaultIn, fillDates } from './path-dates.ts';
+import { globsOf, type WrittenPath, writtenPaths } from './query-paths.ts';
 
 /** The options that decide what happens to a file once its rows have been delivered. */
 export const afterDeliveryOptions = {
@@ -39,7 +40,7 @@ export function afterDeliveryFaults({
   if (action !== 'move' && to !== undefined) return fault('move_to', 'requires `after_delivery: move`');
   if (files !== 'changed')
     return fault('after_delivery', 'requires `files: changed`, because a file must not be delivered twice');
-  if (picomatch(posix.basename(path))('.sluice-1'))
+  if (globsOf(path).some((glob) => picomatch(posix.basename(glob))('.sluice-1')))
     return fault('path', 'matches the hidden names that files have while they are moved or deleted');
   if (action === 'delete') return [];
   if (to === undefined) return fault('move_to', 'is missing; set it to a path, such as `done/{name}`');
@@ -47,7 +48,7 @@ export function afterDeliveryFaults({
     return fault('move_to', 'must contain {name} or {stem} after the last slash, or all files get the same name');
   const wrong = dateFaultIn(to) ?? placeholderFaultIn(to);
   if (wrong !== undefined) return fault('move_to', wrong);
-  return isSampleReadAgain(path, to)
+  return writtenPaths(path).some((one) => isSampleReadAgain(one, path, to))
     ? fault('move_to', 'leads to a path that `path` matches, so files would be read again')
     : [];
 }
@@ -60,9 +61,9 @@ function placeholderFaultIn(to: string): string | undefined {
 
 const sampleFolder = '/sample/folder/of/files';
 
-/** Whether a file with a simple name that matches the path would match it again after its move. */
-function isSampleReadAgain(path: string, to: string): boolean {
-  const sample = path
+/** Whether a file with a simple name that matches one of the paths would match one again after its move. */
+function isSampleReadAgain(one: string, path: WrittenPath, to: string): boolean {
+  const sample = fillDates(one, { at: 0, timezone: 'UTC' })
     .replaceAll('**/', '')
     .replaceAll(/\*+|\?/g, 'x')
     .replaceAll(/\{([^{},]*),[^{}]*\}/g, '$1');
@@ -71,11 +72,16 @@ function isSampleReadAgain(path: string, to: string): boolean {
   return isMatch(own, places) && isMatch(targetOf({ path: own, readAt: 0 }, to, 'UTC'), places);
 }
 
-/** Whether the query's path matches a file. Both may start from different folders, or contain `..`. */
-export function isMatch(file: string, { path, folder }: { readonly path: string; readonly folder: string }): boolean {
-  const pattern = posix.normalize(path);
-  const comparable = pattern.startsWith('/') ? file : posix.relative(folder, file);
-  return comparable === pattern || picomatch(pattern)(comparable);
+/** Whether one of the query's paths matches a file on any day. Both may start from different folders. */
+export function isMatch(
+  file: string,
+  { path, folder }: { readonly path: WrittenPath; readonly folder: string },
+): boolean {
+  return globsOf(path).some((glob) => {
+    const pattern = posix.normalize(glob);
+    const comparable = pattern.startsWith('/') ? file : posix.relative(folder, file);
+    return comparable === pattern || picomatch(pattern)(comparable);
+  });
 }
 
 /** Where a file is moved, as an absolute path if the file's path is absolute. */
@@ -92,7 +98,7 @@ function fillNames(to: string, base: string): string {
 }
 
 export interface FinishingQuery extends AfterDeliveryQuery {
-  readonly path: string;
+  readonly path: WrittenPath;
 }
 
 interface FinishOptions {

@@ -10,6 +10,7 @@ import {
   targetOf,
 } from './after-delivery-options.ts';
 import { type FilesRead, filesReadText, type PendingFile, parseFilesRead, type ReadFile } from './files-read.ts';
+import { globsOf, type WrittenPath } from './query-paths.ts';
 import { type FilePattern, mayShareFiles } from './shared-files.ts';
 
 /** The file operations of a source. All paths are absolute. */
@@ -42,7 +43,7 @@ const maxFailures = 10;
 
 interface FilesInput<S extends OptionSet> {
   readonly source: OptionValues<S>;
-  readonly query: { readonly path: string };
+  readonly query: { readonly path: WrittenPath };
   readonly folder: string;
 }
 
@@ -50,17 +51,18 @@ type Read = Omit<DeliveredRead<OptionSet>, 'query'> & { readonly query: Finishin
 
 /**
  * The connector properties that depend on {@link afterDeliveryOptions}: moves or deletes the files that the watermark
- * lists as pending. `open` is called only if there are such files; `patternOf` describes what a query reads. A file that
- * has changed since it was read is left for the next run.
+ * lists as pending. `open` is called only if there are such files; `patternOf` describes what one of a query's paths
+ * reads. A file that has changed since it was read is left for the next run.
  */
 export function finishFilesBy<S extends OptionSet>(
-  open: (context: SourceContext<S>, path: string) => Promise<FileFinisher>,
+  open: (context: SourceContext<S>, path: WrittenPath) => Promise<FileFinisher>,
   patternOf: (source: OptionValues<S>, given: { readonly folder: string; readonly path: string }) => FilePattern,
 ) {
-  const patternRead = ({ source, query, folder }: FilesInput<S>) => patternOf(source, { folder, path: query.path });
+  const patternsRead = ({ source, query, folder }: FilesInput<S>) =>
+    globsOf(query.path).map((path) => patternOf(source, { folder, path }));
   return {
     mayShareInput: (one: FilesInput<S>, other: FilesInput<S>): boolean =>
-      mayShareFiles(patternRead(one), patternRead(other)),
+      patternsRead(one).some((a) => patternsRead(other).some((b) => mayShareFiles(a, b))),
 
     actsAfterDeliveryBy: ({ after_delivery: action }: AfterDeliveryQuery) =>
       action === 'keep' ? undefined : 'after_delivery',

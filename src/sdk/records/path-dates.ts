@@ -34,6 +34,16 @@ export function fillDates(path: string, { at, timezone }: DateOfPath): string {
   );
 }
 
+/** Whether a path contains a date in braces. */
+export function hasDate(path: string): boolean {
+  return path.search(dated) !== -1;
+}
+
+/** A glob that matches the path with any date in place of those in braces. */
+export function datedGlob(path: string): string {
+  return path.replaceAll(dated, (_, pattern: string) => pattern.replaceAll(/[A-Za-z]/g, '[0-9]'));
+}
+
 /** Why a date in braces isn't valid; undefined if all are. */
 export function dateFaultIn(path: string): string | undefined {
   for (const [, pattern = ''] of path.matchAll(dated)) {
