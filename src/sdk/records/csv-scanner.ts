@@ -1,13 +1,18 @@
 import { excerptOfBytes } from '../../lib/redact.ts';
 import { lineEnd } from './blocks.ts';
-import { maxColumns, tooManyColumns } from './columns.ts';
-import { faultIn, type RecordInput } from './input.ts';
+import { maxColumns } from './columns.ts';
+import { type BackslashSyntax, replaceEscapes } from './csv-escapes.ts';
+import { openQuote, raggedRow, strayQuote, textAfterQuote, tooWideRow } from './csv-faults.ts';
+import type { RecordInput } from './input.ts';
 
 const lf = 10;
 const cr = 13;
+const space = 32;
+const backslash = 92;
+const dot = 46;
 
 /** The syntax of cells, in bytes. */
-interface CsvDialect {
+export interface CsvDialect {
   /** UTF-8, one or more bytes. */
   readonly delimiter: Buffer;
   /** The quote character, one ASCII byte; -1 if cells can't be quoted. */
@@ -21,6 +26,12 @@ interface CsvDialect {
   readonly comment: Buffer;
   /** An unquoted cell with these bytes is null. */
   readonly nullText: Buffer;
+  /** The syntax of backslash escapes in unquoted cells; undefined if a backslash has no meaning there. */
+  readonly backslash: BackslashSyntax | undefined;
+  /** Whether spaces before a cell are ignored. */
+  readonly skipsSpaces: boolean;
+  /** Whether missing cells at the end of a row are null. */
+  readonly padsRows: boolean;
 }
 
 interface CsvScannerOptions {
@@ -63,11 +74,14 @@ export class CsvScanner {
   constructor(init: CsvScannerOptions) {
     this.#init = init;
     this.#line = init.line;
-    const { delimiter, quote, escape: escaper } = init.dialect;
+    const { delimiter, quote, escape: escaper, backslash: backslashSyntax } = init.dialect;
     this.#delimiterFirst = delimiter[0]!;
     this.#delimiterBytes = delimiter.length;
-    this.#isSimple = delimiter.length === 1 && escaper === quote;
-    for (const byte of [this.#delimiterFirst, quote, escaper, lf, cr]) if (byte >= 0) this.#special[byte] = 1;
+    this.#isSimple = delimiter.length === 1 && escaper === quote && backslashSyntax === undefined;
+    if (backslashSyntax !== undefined) this.#special[backslash] = 1;
+    for (const byte of [this.#delimiterFirst, quote, escaper, lf]) if (byte >= 0) this.#special[byte] = 1;
+    // MySQL ends a row with a line feed only, and doesn't escape a carriage return in a cell.
+    if (backslashSyntax !== 'mysql_text') this.#special[cr] = 1;
   }
 
   /**
@@ -96,8 +110,8 @@ export class CsvScanner {
         this.#line++;
         continue;
       }
-      if (width !== 0 && this.#rowEnd - cells !== 2 * width) throw this.#ragged(width, (this.#rowEnd - cells) / 2);
-      if (this.#rowEnd > this.spans.length) throw this.#tooWide();
+      if (width !== 0 && this.#rowEnd - cells !== 2 * width) this.#pad(cells, width);
+      if (this.#rowEnd > this.spans.length) throw tooWideRow(this.#place(), this.#rowEnd / 2);
       cells = this.#rowEnd;
       this.lines[this.rows++] = this.#line;
       this.#line += this.#breaks + 1;
@@ -107,6 +121,19 @@ export class CsvScanner {
     return done;
   }
 
+  /** Adds nulls to the last row, whose cells begin at the span index `from`, if it may have fewer cells. */
+  #pad(from: number, width: number): void {
+    const cells = (this.#rowEnd - from) / 2;
+    if (cells > width || !this.#init.dialect.padsRows) throw raggedRow(this.#place(), width, cells);
+    this.spans.fill(-1, this.#rowEnd, from + 2 * width);
+    this.#rowEnd = from + 2 * width;
+  }
+
+  /** The current row's place, after `breaks` line ends in its cells. */
+  #place(breaks = 0) {
+    return { input: this.#init.input, line: this.#line + breaks };
+  }
+
   /**
    * The position after the line that starts at `at` if the line isn't a row; `at` if it's a row; -1 if more bytes are
    * needed to decide.
@@ -114,12 +141,19 @@ export class CsvScanner {
   #pastNoRow(bytes: Buffer, at: number, width: number): number {
     const { comment } = this.#init.dialect;
     const first = bytes[at]!;
+    if (first === backslash && this.#init.dialect.backslash === 'postgres_text') {
+      if (!this.#isLast && bytes.length - at < 3) return -1;
+      // The end of the data in a file that was made for COPY FROM STDIN.
+      const isEnd = bytes[at + 1] === dot && (at + 2 >= bytes.length || bytes[at + 2] === lf || bytes[at + 2] === cr);
+      return isEnd ? lineEnd(bytes, at, this.#isLast) : at;
+    }
     if (comment.length > 0 && first === comment[0]) {
       if (!this.#isLast && bytes.length - at < comment.length) return -1;
       const isComment = comment.compare(bytes, at, Math.min(bytes.length, at + comment.length)) === 0;
       if (isComment) return lineEnd(bytes, at, this.#isLast);
     }
-    return width !== 1 && (first === lf || first === cr) ? this.#pastBreak(bytes, at) : at;
+    const isBreak = first === lf || (first === cr && this.#special[cr] === 1);
+    return width !== 1 && isBreak ? this.#pastBreak(bytes, at) : at;
   }
 
   /** The position after the line end at `at`, or after the last byte; -1 if more bytes are needed to decide. */
@@ -140,15 +174,17 @@ export class CsvScanner {
     const delimiter = this.#delimiterFirst;
     const width = this.#delimiterBytes;
     const isSimple = this.#isSimple;
+    const skipsSpaces = this.#init.dialect.skipsSpaces;
     this.#breaks = 0;
     for (let i = start; ; at += 2) {
+      if (skipsSpaces) while (bytes[i] === space) i++;
       if (bytes[i] === quote) {
         i = this.#quoted(bytes, i + 1, at);
         if (i < 0) return -1;
       } else {
         const cell = i;
         while (i < length && special[bytes[i]!] === 0) i++;
-        if (!isSimple) i = this.#bareEnd(bytes, i);
+        if (!isSimple) i = this.#bareEnd(bytes, i, at);
         if (i < 0) return -1;
         this.#plain(bytes, at, cell, i);
       }
@@ -162,8 +198,8 @@ export class CsvScanner {
   }
 
   /** The end of the unquoted cell that contains the byte at `start`; -1 if more bytes are needed to decide. */
-  #bareEnd(bytes: Buffer, start: number): number {
-    const { quote, escape: escaper } = this.#init.dialect;
+  #bareEnd(bytes: Buffer, start: number, at: number): number {
+    const { quote, escape: escaper, backslash: syntax } = this.#init.dialect;
     const { length } = bytes;
     const special = this.#special;
     for (let i = start; ; i++) {
@@ -173,6 +209,11 @@ export class CsvScanner {
         const found = this.#isDelimiter(bytes, i);
         if (found === undefined) return -1;
         if (found) return i;
+      } else if (byte === backslash && syntax !== undefined) {
+        if (this.#escaped.at(-1) !== at) this.#escaped.push(at);
+        if (i + 1 >= length) return this.#isLast ? length : -1;
+        i++;
+        if (bytes[i] === lf || bytes[i] === cr) this.#breaks++;
       } else if (byte !== escaper || byte === quote) return i;
     }
   }
@@ -193,7 +234,7 @@ export class CsvScanner {
   #plain(bytes: Buffer, at: number, start: number, end: number): void {
     const { quote, nullText } = this.#init.dialect;
     if (end < bytes.length && bytes[end] === quote)
-      throw this.#strayQuote(excerptOfBytes(bytes, start, Math.min(end, start + 40) + 20));
+      throw strayQuote(this.#place(this.#breaks), excerptOfBytes(bytes, start, Math.min(end, start + 40) + 20));
     const isNull = end - start === nullText.length && (end === start || nullText.compare(bytes, start, end) === 0);
     this.spans[at] = isNull ? -1 : start;
     this.spans[at + 1] = end;
@@ -214,7 +255,7 @@ export class CsvScanner {
         byte = bytes[++end];
       } else if (byte === quote) break;
       if (end >= length) {
-        if (this.#isLast) throw this.#openQuote();
+        if (this.#isLast) throw openQuote(this.#place());
         return -1;
       }
       if (byte === lf || (byte === cr && bytes[end + 1] !== lf)) this.#breaks++;
@@ -230,68 +271,26 @@ export class CsvScanner {
     const behind = bytes[at];
     if (behind === undefined || behind === lf || behind === cr) return at;
     const ends = behind === this.#delimiterFirst && this.#isDelimiter(bytes, at);
-    if (ends === false) throw this.#textAfterQuote();
+    if (ends === false) throw textAfterQuote(this.#place(this.#breaks));
     return ends === undefined ? -1 : at;
   }
 
   #unescape(bytes: Buffer, complete: number): void {
-    const { escape: escaper } = this.#init.dialect;
+    const { escape: escaper, backslash: syntax } = this.#init.dialect;
     for (const at of this.#escaped) {
       if (at >= complete) return;
       const end = this.spans[at + 1]!;
       let to = this.spans[at]!;
+      if (to < 0) continue;
+      if (syntax !== undefined) {
+        this.spans[at + 1] = replaceEscapes({ input: this.#init.input, syntax, bytes, start: to, end });
+        continue;
+      }
       for (let from = to; from < end; from++) {
         if (bytes[from] === escaper) from++;
         bytes[to++] = bytes[from]!;
       }
       this.spans[at + 1] = to;
     }
-  }
-
-  #ragged(width: number, seen: number) {
-    return faultIn(this.#init.input, {
-      code: 'CSV_RAGGED',
-      message: `a row has ${seen} ${seen === 1 ? 'cell' : 'cells'}, but the header has ${width}`,
-      spot: { line: this.#line },
-      seen: String(seen),
-      allowed: String(width),
-      next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which counts a `sep=` line)',
-    });
-  }
-
-  #tooWide() {
-    return tooManyColumns(this.#init.input, {
-      message: `the first row has ${this.#rowEnd / 2} columns`,
-      spot: { line: this.#line },
-      next: 'transpose the table, or split it',
-    });
-  }
-
-  #openQuote() {
-    return faultIn(this.#init.input, {
-      code: 'CSV_QUOTE',
-      message: 'the row that begins here has a quoted cell without a closing quote',
-      spot: { line: this.#line },
-      next: "add the closing quote, or set `quote: ''` if quotes have no meaning in this data",
-    });
-  }
-
-  #textAfterQuote() {
-    return this.#misplacedQuote({
-      message: 'text follows a closing quote',
-      next: "double the quotes inside the cell, set `escape`, or set `quote: ''`",
-    });
-  }
-
-  #strayQuote(seen: string) {
-    return this.#misplacedQuote({
-      message: 'an unquoted cell contains a quote',
-      seen,
-      next: "quote the cell and double the quote, or set `quote: ''` if quotes have no meaning in this data",
-    });
-  }
-
-  #misplacedQuote(fault: { message: string; seen?: string; next: string }) {
-    return faultIn(this.#init.input, { code: 'CSV_QUOTE', spot: { line: this.#line + this.#breaks }, ...fault });
   }
 }

@@ -2,13 +2,14 @@ import type { Cells } from '../batch.ts';
 import { Blocks, lineEnd } from './blocks.ts';
 import { maxRows } from './columns.ts';
 import { namesOf, noHeader, refuseOtherDelimiter } from './csv-header.ts';
-import { CsvScanner } from './csv-scanner.ts';
+import { type CsvDialect, CsvScanner } from './csv-scanner.ts';
 import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
 import { delimiterOf, type RecordOptions } from './options.ts';
 
 const lf = 10;
 const cr = 13;
+const space = 32;
 
 /** The text without its last lines, not counting blank lines. Buffers only these lines, whatever the file's size. */
 async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: number): AsyncGenerator<Buffer> {
@@ -67,14 +68,7 @@ export async function openCsv(input: RecordInput, settings: RecordOptions): Prom
 async function begin(input: RecordInput, settings: RecordOptions, blocks: Blocks): Promise<CsvTable> {
   await blocks.refill(0);
   const { from, line, delimiter } = await tableStart(input, settings, blocks);
-  const quote = settings.quote === '' ? -1 : settings.quote.charCodeAt(0);
-  const dialect = {
-    delimiter: Buffer.from(delimiter, 'utf8'),
-    quote,
-    escape: settings.escape === undefined ? quote : settings.escape.charCodeAt(0),
-    comment: Buffer.from(settings.comment ?? '', 'utf8'),
-    nullText: Buffer.from(settings.null_text, 'utf8'),
-  };
+  const dialect = dialectOf(settings, delimiter);
   const scanner = new CsvScanner({ input, dialect, line });
   const first = await firstRow(scanner, blocks, from);
   if (first === undefined && settings.header) throw noHeader(input);
@@ -84,6 +78,23 @@ async function begin(input: RecordInput, settings: RecordOptions, blocks: Blocks
   const again = settings.header ? scanner : new CsvScanner({ input, dialect, line });
   const rows = rowsOf(again, blocks, { from: settings.header ? first!.end : from, width: names.length });
   return { names, line: first?.line ?? line, rows, close: () => blocks.close() };
+}
+
+/** A program's format without quotes has its own defaults. */
+function dialectOf(settings: RecordOptions, delimiter: string): CsvDialect {
+  const backslash = settings.dialect === 'csv' ? undefined : settings.dialect;
+  const quote = settings.quote === '' || backslash !== undefined ? -1 : settings.quote.charCodeAt(0);
+  const isNullDefault = settings.null_text === '' && backslash !== undefined;
+  return {
+    delimiter: Buffer.from(delimiter, 'utf8'),
+    quote,
+    escape: settings.escape === undefined ? quote : settings.escape.charCodeAt(0),
+    comment: Buffer.from(settings.comment ?? '', 'utf8'),
+    nullText: Buffer.from(isNullDefault ? '\\N' : settings.null_text, 'utf8'),
+    backslash,
+    skipsSpaces: settings.skip_initial_space,
+    padsRows: settings.null_padding,
+  };
 }
 
 interface TableStart {
@@ -103,7 +114,7 @@ async function tableStart(input: RecordInput, settings: RecordOptions, blocks: B
   const top = await declaredDelimiter(blocks, 0);
   const from = await skipLines(input, skip_rows, blocks);
   const declared = skip_rows === 0 ? top : await declaredDelimiter(blocks, from);
-  const delimiter = declared.delimiter ?? top.delimiter ?? delimiterOf(settings.delimiter);
+  const delimiter = declared.delimiter ?? top.delimiter ?? delimiterOf(settings.delimiter, settings.dialect);
   return { from: declared.from, line: skip_rows + (declared.delimiter === undefined ? 1 : 2), delimiter };
 }
 
@@ -164,10 +175,10 @@ async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Prom
   }
 }
 
-/** Only a quote can be between the start of a row and its first cell. */
+/** Only spaces and a quote can be between the start of a row and its first cell. */
 function isQuoted({ spans }: CsvScanner, bytes: Buffer): boolean {
   const before = bytes[spans[0]! - 1];
-  return before !== undefined && before !== 10 && before !== 13;
+  return before !== undefined && before !== lf && before !== cr && before !== space;
 }
 
 function textsOf({ spans }: CsvScanner, bytes: Buffer): (string | null)[] {

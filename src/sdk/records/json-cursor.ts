@@ -2,12 +2,14 @@ import type { Problem } from '../../lib/problem.ts';
 import { Blocks } from './blocks.ts';
 import { openUtf8 } from './encoding.ts';
 import { faultIn, type RecordInput } from './input.ts';
+import { nanAsNull } from './json-nan.ts';
 import type { JsonScanner } from './json-scanner.ts';
 
 interface JsonCursorOptions {
   readonly input: RecordInput;
   readonly format: string;
   readonly encoding: string | undefined;
+  readonly allow_nan: boolean;
   readonly blockBytes: number | undefined;
   readonly scanner: JsonScanner;
   /** Called before the scanner's block is replaced. */
@@ -28,7 +30,8 @@ export class JsonCursor {
   constructor(options: JsonCursorOptions) {
     this.#options = options;
     this.#scanner = options.scanner;
-    this.#blocks = new Blocks(options.input, openUtf8(options.input, options), options.blockBytes);
+    const text = openUtf8(options.input, options);
+    this.#blocks = new Blocks(options.input, options.allow_nan ? nanAsNull(text) : text, options.blockBytes);
   }
 
   /** Closes the input, even before it ends. */

@@ -178,8 +178,7 @@ export class JsonLexer {
 
   #adviceAt(pos: number): string {
     const word = /^-?(?:NaN|Infinity)\b/.exec(this.bytes.toString('latin1', pos, pos + 10))?.[0];
-    if (word !== undefined)
-      return `${word} is not valid JSON (RFC 8259): make the program that writes the data write null instead`;
+    if (word !== undefined) return `${word} is not valid JSON (RFC 8259): set \`allow_nan: true\` to read it as null`;
     return 'check the data at this position, `format`, and the program that writes the data';
   }
 }

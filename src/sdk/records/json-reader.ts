@@ -89,11 +89,12 @@ export class JsonReader implements RecordReader {
   }
 
   #walk(input: RecordInput, given: { paths: JsonPaths; width: number; wanted: readonly Place[] }): JsonWalk {
-    const { encoding, blockBytes, records, format } = this.#settings;
+    const { encoding, allow_nan, blockBytes, records, format } = this.#settings;
     return new JsonWalk({
       input,
       format,
       encoding,
+      allow_nan,
       blockBytes,
       records: records ?? '',
       lines: format === 'jsonl',

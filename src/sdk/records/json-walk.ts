@@ -14,6 +14,7 @@ interface JsonWalkOptions {
   readonly input: RecordInput;
   readonly format: string;
   readonly encoding: string | undefined;
+  readonly allow_nan: boolean;
   readonly blockBytes: number | undefined;
   readonly paths: JsonPaths;
   /** Path to the records. An empty path means the whole document. */

@@ -95,6 +95,11 @@ export const recordOptions = {
     about: 'With `columns`: ignore other columns in the data instead of rejecting the data.',
     default: false,
   }),
+  dialect: option.choice(['csv', 'postgres_text', 'mysql_text'], {
+    about:
+      'csv: `postgres_text` for files from PostgreSQL’s COPY, `mysql_text` for `mysqldump --tab` and `INTO OUTFILE`. These have tabs, no quotes, backslash escapes, and `\\N` for null.',
+    default: 'csv',
+  }),
   delimiter: option.text({
     about: 'csv: the delimiter; `tab` is allowed. A first line such as `sep=;`, which Excel writes, takes precedence.',
     default: ',',
@@ -121,6 +126,20 @@ export const recordOptions = {
     default: 0,
     minimum: 0,
     maximum: 1000,
+  }),
+  skip_initial_space: option.boolean({
+    about: 'csv: ignore spaces before a cell, as in `1, "a, b"`.',
+    default: false,
+  }),
+  null_padding: option.boolean({
+    about:
+      'csv: if a row has fewer cells than the header, the missing cells at its end are null. By default, such a row fails the run.',
+    default: false,
+  }),
+  allow_nan: option.boolean({
+    about:
+      'json, jsonl: read `NaN`, `Infinity` and `-Infinity`, which Python writes although JSON has no such numbers, as null.',
+    default: false,
   }),
   comment: option.text({ about: 'csv: lines that start with this string are skipped.', example: '#' }),
   null_text: option.text({
@@ -204,14 +223,15 @@ function pathFaults({ records, key_column }: Pick<RecordQuery, 'records' | 'key_
 }
 
 /** The option's delimiter. A tab may be written as `tab` or, outside YAML's double quotes, as `\\t`. */
-export function delimiterOf(written: string): string {
-  return /^(?:\\t|tab)$/i.test(written) ? '\t' : written;
+export function delimiterOf(written: string, dialect: RecordQuery['dialect']): string {
+  const isTab = /^(?:\\t|tab)$/i.test(written) || (dialect !== 'csv' && written === ',');
+  return isTab ? '\t' : written;
 }
 
-type Dialect = Pick<RecordQuery, 'delimiter' | 'quote' | 'escape'>;
+type Dialect = Pick<RecordQuery, 'dialect' | 'delimiter' | 'quote' | 'escape' | 'skip_initial_space'>;
 
-function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect): { option: string; message: string }[] {
-  const delimiter = delimiterOf(written);
+function dialectFaults({ delimiter: written, quote, escape: escaper, dialect, skip_initial_space }: Dialect) {
+  const delimiter = delimiterOf(written, dialect);
   const isAscii = (text: string) => text.length === 1 && text < '\x80';
   const rules: [isBroken: boolean, option: string, message: string][] = [
     [delimiter === '', 'delimiter', 'must not be empty'],
@@ -234,6 +254,9 @@ function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect):
       'escape',
       'has no effect without a quote character, because it only applies to quoted cells',
     ],
+    [escaper !== undefined && dialect !== 'csv', 'escape', 'applies only to `dialect: csv`'],
+    [dialect !== 'csv' && delimiter.includes('\\'), 'delimiter', 'must not contain a backslash in this dialect'],
+    [skip_initial_space && delimiter.startsWith(' '), 'skip_initial_space', 'requires another delimiter than a space'],
   ];
   return rules.flatMap(([isBroken, option, message]) => (isBroken ? [{ option, message }] : []));
 }
