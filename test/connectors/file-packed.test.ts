@@ -1,12 +1,14 @@
+import { spawnSync } from 'node:child_process';
 import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { batchText, type RunWarning } from '#sdk';
 import file from '../../connectors/file/index.ts';
 import { mainSpace, putBook, type SheetParts, zipOf } from '../sdk/archives.ts';
+import { findProgram } from '../servers/server.ts';
 import { contextOf, extractTable } from './harness.ts';
 
 let folder = '';
@@ -17,6 +19,48 @@ afterEach(async () => await rm(folder, { recursive: true, force: true }));
 
 const put = (name: string, content: string | Buffer) => writeFile(join(folder, name), content);
 const extract = (query: Record<string, unknown>) => extractTable(file, { source: {}, query, folder });
+
+describe('a zstd file', () => {
+  const frames = ['x\n1\n', '2\n', '3\n'].map((text) => zstdCompressSync(text));
+
+  it('is recognized by its bytes, and all its frames are read', async () => {
+    for (const name of ['a.csv.zst', 'b.tsv.zst', 'c.csv']) {
+      await put(name, Buffer.concat(frames));
+      expect((await extract({ path: name })).rows).toEqual([['1'], ['2'], ['3']]);
+    }
+    await put('d.zip', await zipOf({ 'd.csv.zst': Buffer.concat(frames) }));
+    expect((await extract({ path: 'd.zip' })).rows).toEqual([['1'], ['2'], ['3']]);
+  });
+
+  it('that is truncated or damaged is refused', async () => {
+    const whole = Buffer.concat(frames);
+    const damaged = [
+      whole.subarray(0, -2),
+      whole.subarray(0, frames[0]!.length + 5),
+      Buffer.concat([whole, whole.subarray(1)]),
+    ];
+    for (const bytes of damaged) {
+      await put('a.csv', bytes);
+      await expect(extract({ path: 'a.csv' })).rejects.toMatchObject({
+        code: 'RECORDS_ZSTD',
+        where: { file: /a\.csv$/ },
+      });
+    }
+  });
+
+  it.runIf(findProgram('zstd') !== undefined)(
+    'written by the zstd program is read, from a pipe and with several threads',
+    async () => {
+      const lines = Array.from({ length: 300_000 }, (_, i) => `${i},${i % 97}`);
+      await put('all.csv', `a,b\n${lines.join('\n')}\n`);
+      for (const flags of [['-1'], ['-19', '--long', '-T2', '-B512K'], ['--no-check', '--fast']]) {
+        const { status } = spawnSync('zstd', ['-qf', ...flags, 'all.csv', '-o', 'packed.csv.zst'], { cwd: folder });
+        expect(status).toBe(0);
+        expect((await extract({ path: 'packed.csv.zst' })).rows).toHaveLength(lines.length);
+      }
+    },
+  );
+});
 
 describe('a zip archive', () => {
   it('is read as the files in it, sorted by name, with their paths in a column', async () => {

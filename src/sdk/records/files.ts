@@ -7,6 +7,7 @@ import type { RecordInput } from './input.ts';
 import { formatOfName, type RecordOptions } from './options.ts';
 import { readRecords } from './reader.ts';
 import { unpackFiles } from './unpack-files.ts';
+import { compressedEnding } from './unzip.ts';
 
 /** The values of `fileOptions`, with defaults. */
 export type FileQuery = OptionValues<typeof fileOptions>;
@@ -19,7 +20,7 @@ export async function readFiles(
 ): Promise<Extraction> {
   if (files.length === 0) return { columns: declaredColumns(query), batches: none() };
   const inputs = await unpackFiles(files, query);
-  const isTabbed = query.delimiter === ',' && inputs.every(({ name }) => /\.tsv(?:\.gz)?$/i.test(name));
+  const isTabbed = query.delimiter === ',' && inputs.every(({ name }) => isTabbedName(name));
   return await readRecords(inputs, {
     ...query,
     format: formatOf(inputs, query),
@@ -32,6 +33,13 @@ export async function readFiles(
 }
 
 async function* none(): AsyncGenerator<never> {}
+
+const tabbedName = new RegExp(`\\.tsv${compressedEnding}$`, 'i');
+
+/** Whether a file's extension indicates that its delimiter is a tab. */
+export function isTabbedName(name: string): boolean {
+  return tabbedName.test(name);
+}
 
 /** The format that the extension indicates, if any. */
 export function formatOfFile(name: string): FileFormat | undefined {
@@ -52,7 +60,7 @@ function formatOf(inputs: readonly RecordInput[], { format }: FileQuery): FileFo
       .slice(0, 3)
       .map(({ name }) => name)
       .join(', '),
-    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, or one of these with .gz; .xlsx; .zip with such files',
+    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, or one of these with .gz or .zst; .xlsx; .zip with such files',
     next: 'set `format`',
   });
 }

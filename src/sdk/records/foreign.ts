@@ -32,7 +32,6 @@ const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
  * one of these by chance.
  */
 const kinds: readonly Kind[] = [
-  { what: 'data compressed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },
   { what: 'data compressed with bzip2', signature: /^BZh[1-9]1AY&SY/, next: unpackFirst },
   { what: 'data compressed with xz', signature: '\xfd7zXZ\0', next: unpackFirst },
   { what: 'a 7z archive', signature: '7z\xbc\xaf\x27\x1c', next: unpackFirst },

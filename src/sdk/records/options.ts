@@ -4,6 +4,7 @@ import { type OptionValues, option } from '../option.ts';
 import { recordsFault } from '../places/place.ts';
 import { type DeclaredColumn, type DeclaredType, formatFaults } from './column-formats.ts';
 import { isKnownEncoding } from './encoding.ts';
+import { compressedEnding } from './unzip.ts';
 import type { FamilyFormats } from './value-format.ts';
 
 /** The supported formats. `jsonl` is one JSON value per line. */
@@ -185,9 +186,11 @@ const endings: Record<string, RecordFormat> = {
   xml: 'xml',
 };
 
-/** The format that a file's extension indicates; a final `.gz` is ignored. */
+const namedFormat = new RegExp(`\\.([a-z]+)${compressedEnding}$`, 'i');
+
+/** The format that a file's extension indicates; the extension of a compressed file is ignored. */
 export function formatOfName(name: string): RecordFormat | undefined {
-  const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
+  const ending = namedFormat.exec(name)?.[1]?.toLowerCase();
   return ending === undefined || !Object.hasOwn(endings, ending) ? undefined : endings[ending];
 }
 

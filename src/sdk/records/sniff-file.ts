@@ -1,5 +1,5 @@
 import { countOf } from '../../lib/count-text.ts';
-import { formatOfFile } from './files.ts';
+import { formatOfFile, isTabbedName } from './files.ts';
 import type { RecordInput } from './input.ts';
 import type { RecordFormat } from './options.ts';
 import { type CsvShape, shapeOf } from './sniff-csv.ts';
@@ -22,7 +22,7 @@ export async function sniffFile(input: RecordInput): Promise<SniffFileResult> {
   const query = {
     ...(named === undefined ? { format } : {}),
     ...(sample.encoding === undefined || format === 'xml' ? {} : { encoding: sample.encoding }),
-    ...(shape === undefined ? {} : csvQuery(shape, /\.tsv(?:\.gz)?$/i.test(input.name) ? '\t' : ',')),
+    ...(shape === undefined ? {} : csvQuery(shape, isTabbedName(input.name) ? '\t' : ',')),
   };
   return { query, notes: notesOf(sample, shape), rows: shape?.rows ?? [] };
 }
@@ -47,12 +47,9 @@ function csvQuery({ delimiter, skipRows, skipFooter, header }: CsvShape, usual: 
   };
 }
 
-function notesOf(
-  { isCompressed, isWhole, encoding, isGuess, tail }: TextSample,
-  shape: CsvShape | undefined,
-): string[] {
+function notesOf({ compression, isWhole, encoding, isGuess, tail }: TextSample, shape: CsvShape | undefined): string[] {
   const notes = [
-    isCompressed ? 'The file is compressed with gzip.' : '',
+    compression === undefined ? '' : `The file is compressed with ${compression}.`,
     isGuess ? `The encoding can't be determined from the bytes; ${encoding} is a guess. Check words with accents.` : '',
     shape !== undefined && shape.skipRows > 0 ? `Skipped ${countOf(shape.skipRows, 'line')} above the header.` : '',
     shape !== undefined && shape.skipFooter > 0 ? `Skipped ${countOf(shape.skipFooter, 'line')} at the end.` : '',

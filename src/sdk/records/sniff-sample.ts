@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { wholeEnd } from '../../lib/utf8.ts';
 import { decodeText, markOf, wideEncodingOf } from './encoding.ts';
 import type { RecordInput } from './input.ts';
-import { isGzip, openUnzipped } from './unzip.ts';
+import { compressionHeadBytes, compressionOf, openUnzipped } from './unzip.ts';
 
 /** Number of bytes that discovery reads at each end of a file. */
 const sampleBytes = 64 * 1024;
@@ -14,7 +14,8 @@ export interface TextSample {
   /** The end of the file, from the start of a line; absent if it wasn't read, or if the head is the whole file. */
   readonly tail?: string;
   readonly isWhole: boolean;
-  readonly isCompressed: boolean;
+  /** The name of the compression, if the file is compressed. */
+  readonly compression?: string | undefined;
   /** The value to set for the `encoding` option; absent for UTF-8, or if there is a byte-order mark. */
   readonly encoding?: string;
   /** Whether the encoding is a guess, because no byte identifies it. */
@@ -26,8 +27,8 @@ export interface TextSample {
  * reading the whole file.
  */
 export async function sampleOf(input: RecordInput): Promise<TextSample> {
-  const { bytes, isWhole, isCompressed } = await headOf(input);
-  const end = isWhole || isCompressed || input.local === undefined ? undefined : await tailOf(input.local);
+  const { bytes, isWhole, compression } = await headOf(input);
+  const end = isWhole || compression !== undefined || input.local === undefined ? undefined : await tailOf(input.local);
   const mark = markOf(bytes);
   const found = mark?.encoding ?? unmarked(bytes, end);
   const tail = end === undefined ? undefined : decodeText(end, found).replace(/^[^\n]*\n/, '');
@@ -35,7 +36,7 @@ export async function sampleOf(input: RecordInput): Promise<TextSample> {
     head: decodeText(bytes.subarray(mark?.bytes ?? 0), found),
     ...(tail === undefined ? {} : { tail }),
     isWhole,
-    isCompressed,
+    compression,
     ...(mark !== undefined || found === 'utf-8' ? {} : { encoding: found }),
     isGuess: mark === undefined && /^(?:windows|cp)/.test(found),
   };
@@ -44,16 +45,16 @@ export async function sampleOf(input: RecordInput): Promise<TextSample> {
 interface Head {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
-  readonly isCompressed: boolean;
+  readonly compression: string | undefined;
 }
 
 async function headOf(input: RecordInput): Promise<Head> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  let signature: Uint8Array | undefined;
+  let signature = Buffer.alloc(0);
   async function* watched() {
     for await (const chunk of input.open()) {
-      signature ??= Buffer.from(chunk.subarray(0, 2));
+      signature = Buffer.concat([signature, chunk.subarray(0, compressionHeadBytes - signature.length)]);
       yield chunk;
     }
   }
@@ -62,8 +63,8 @@ async function headOf(input: RecordInput): Promise<Head> {
     size += chunk.length;
     if (size > sampleBytes) break;
   }
-  const isCompressed = signature !== undefined && isGzip(signature);
-  return { bytes: Buffer.concat(parts).subarray(0, sampleBytes), isWhole: size <= sampleBytes, isCompressed };
+  const compression = compressionOf(signature)?.name;
+  return { bytes: Buffer.concat(parts).subarray(0, sampleBytes), isWhole: size <= sampleBytes, compression };
 }
 
 async function tailOf(path: string): Promise<Buffer> {
