@@ -76,7 +76,7 @@ export default defineConnector({
   },
 
   async extract(context) {
-    const { query: given, watermark, log, warn, keptColumns } = context;
+    const { query: given, watermark, log, warn, keptColumns, preview } = context;
     const before = parseFilesRead(watermark);
     const { inputs, after } = await selectFiles({
       ...context,
@@ -84,7 +84,8 @@ export default defineConnector({
       before,
     });
     log.debug('files found', { files: inputs.length });
-    return readChangedFiles(inputs, given, { after, watermark, warn, keptColumns });
+    const isPreview = preview !== undefined;
+    return readChangedFiles(inputs, given, { after, watermark, warn, keptColumns, isPreview });
   },
 });
 

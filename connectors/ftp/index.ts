@@ -108,8 +108,9 @@ export default defineConnector({
   async extract(context) {
     const before = parseFilesRead(context.watermark);
     const { inputs, after } = await fetchAll(context, before);
-    const { watermark, warn, keptColumns } = context;
-    return readChangedFiles(inputs, context.query, { after, watermark, warn, keptColumns });
+    const { watermark, warn, keptColumns, preview } = context;
+    const isPreview = preview !== undefined;
+    return readChangedFiles(inputs, context.query, { after, watermark, warn, keptColumns, isPreview });
   },
 });
 

@@ -36,6 +36,7 @@ async function makeSources() {
   database.exec('create table orders (id integer primary key, name text)');
   database.close();
   await writeFile(join(home.folder, 'orders.csv'), 'id,name\n1,a\n2,b\n');
+  await writeFile(join(home.folder, 'report.csv'), 'Report\nid,name\n1,a\n2,b\n');
   const { url } = server;
   const calls = { kind: 'login_call', call: { path: '/session', body: {} }, token_path: 'token' };
   let count = 0;
@@ -62,6 +63,7 @@ async function makeSources() {
       session: job('calls', { path: '/secret' }),
       table: job('shop', { sql: 'select id, name from orders' }, { transforms: [{ select: ['nmae'] }] }),
       file: job('files', { path: 'orders.csv' }, { enabled: false }),
+      report: job('files', { path: 'report.csv' }, { enabled: false }),
     },
   });
   const check = async (...args: string[]) => {
@@ -111,6 +113,18 @@ it('check --connect JOB requests one page, and reports its records, columns and 
   const { stdout } = await home.sluice(['check', '--connect', 'unpaged']);
   expect(stdout).toContain('unpaged returns:\n  id    integer\n  name  text\n\nwarning REST_MORE_PAGES: ');
   expect(await uploads()).toEqual([]);
+});
+
+it("check --connect JOB says how a file differs from the query's options, even if it cannot be read", async () => {
+  const { home, check } = await makeSources();
+  const { code, jobs } = await check('report');
+  expect(code).toBe(1);
+  expect(jobs.report).toMatchObject({
+    ...{ ok: false, message: expect.stringMatching(/^CSV_RAGGED: /) },
+    warnings: [{ code: 'FILE_LOOKS_DIFFERENT', seen: 'skip_rows: 0', next: expect.stringContaining('`skip_rows: 1`') }],
+  });
+  const { stdout } = await home.sluice(['check', '--connect', 'report']);
+  expect(stdout).toMatch(/FILE_LOOKS_DIFFERENT.*`skip_rows: 1`.*CSV_RAGGED/s);
 });
 
 it('check --connect JOB sends only GET without --yes, and tries each login once', async () => {

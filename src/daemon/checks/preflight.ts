@@ -27,7 +27,7 @@ export interface PreflightOptions extends CheckSourceOptions {
 }
 
 /** What a job's query returns, or why it returns nothing. */
-export type PreflightResult = PreflightFindings | { readonly problem: Problem };
+export type PreflightResult = PreflightFindings & { readonly problem?: Problem };
 
 interface PreflightFindings {
   /** The result in one sentence. */
@@ -61,23 +61,25 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
 export async function preflight(job: Job, given: PreflightOptions): Promise<PreflightResult> {
   const { extract } = job;
   if (extract === undefined) return { message: 'the job has no source', columns: [], jobRows: [], warnings: [] };
+  const warnings = new RunWarnings();
+  const nothing = { message: '', columns: [], jobRows: [] };
   try {
-    const opened = await open(extract, given);
+    const opened = await open(extract, given, warnings);
     return { ...opened, message: sentenceOf(opened), warnings: [...opened.warnings, ...columnFaults(job, opened)] };
   } catch (thrown) {
     given.signal.throwIfAborted();
     const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' }).at({ job: job.name });
-    if (problem.code !== 'SOURCE_STALLED') return { problem };
+    // What the source said before it failed often explains the problem.
+    if (problem.code !== 'SOURCE_STALLED') return { ...nothing, problem, warnings: warnings.list };
     const message = `columns unknown: the query timed out after ${patienceMs / 1000} s`;
-    return { message, columns: [], jobRows: [], warnings: [] };
+    return { ...nothing, message, warnings: [] };
   }
 }
 
-async function open(extract: Extract, given: PreflightOptions): Promise<Opened> {
+async function open(extract: Extract, given: PreflightOptions, warnings: RunWarnings): Promise<Opened> {
   const { config, store, logins, loginGate, clock, log, signal, preview } = given;
   const scratch = await makeTempFolder(`check-${process.pid}`);
   const login = logins.of(extract.source);
-  const warnings = new RunWarnings();
   const jobRows: { job: string; ageMs: number }[] = [];
   const read = jobRowsFrom(store);
   const rowsOf: JobRowsReader = async (job, options) => {

@@ -17,8 +17,8 @@ export interface ConnectionTest {
   /** The result in one sentence; empty if there is a problem. */
   readonly message: string;
   readonly problem?: Problem;
-  /** For a job: what its query returns. */
-  readonly found?: Exclude<PreflightResult, { problem: Problem }>;
+  /** For a job: what its query returns, or only its warnings if there is a problem. */
+  readonly found?: Omit<PreflightResult, 'problem'>;
 }
 
 /**
@@ -118,10 +118,10 @@ function loginKeyOf({ name, extract }: Job): string {
 }
 
 async function tryJob(job: Job, given: PreflightOptions): Promise<ConnectionTest> {
-  const result = await preflight(job, given);
-  const named = { kind: 'job', name: job.name } as const;
-  if ('problem' in result) return { ...named, message: '', problem: result.problem };
-  return { ...named, message: result.message, found: result };
+  const { problem, ...found } = await preflight(job, given);
+  const named = { kind: 'job', name: job.name, message: found.message } as const;
+  if (problem === undefined) return { ...named, found };
+  return { ...named, problem, ...(found.warnings.length === 0 ? {} : { found }) };
 }
 
 /** Tests only the sources of enabled jobs. Doesn't contact destinations, so it doesn't use the daily allowance. */

@@ -1,9 +1,8 @@
 import type { Extraction } from '../connector.ts';
 import { option } from '../option.ts';
-import { type FileQuery, readFiles } from './files.ts';
+import { type FileQuery, type ReadFilesOptions, readFiles } from './files.ts';
 import { type FilesRead, filesReadText, parseFilesRead } from './files-read.ts';
 import type { RecordInput } from './input.ts';
-import type { RecordOptions } from './options.ts';
 
 /** The option that selects which of the matching files to read, for connectors whose files have a modification time. */
 export const changedFilesOptions = {
@@ -27,7 +26,7 @@ export function newestFile<T extends { readonly modified: number }>(files: reado
   return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }
 
-interface ChangedFilesOptions extends Pick<RecordOptions, 'warn' | 'keptColumns'> {
+interface ChangedFilesOptions extends ReadFilesOptions {
   /** The watermark after these files were read; undefined if the job reads all files. */
   readonly after: FilesRead | undefined;
   /** The watermark of the last run. */

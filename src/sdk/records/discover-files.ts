@@ -50,8 +50,9 @@ function sheetOf({ name: path }: RecordInput, sheet: string): Dataset {
 async function describe(input: RecordInput, dataset: Dataset): Promise<Dataset> {
   try {
     const isText = dataset.kind === 'file' && !/\.zip$/i.test(input.name);
-    const { query, notes, rows } = isText ? await sniffFile(input) : { query: {}, notes: [], rows: [] };
-    return await withColumns(input, { ...dataset, query: { ...dataset.query, ...query } }, { notes, tail: rows });
+    const { query, notes, shape } = isText ? await sniffFile(input) : { query: {}, notes: [], shape: undefined };
+    const tail = shape?.rows ?? [];
+    return await withColumns(input, { ...dataset, query: { ...dataset.query, ...query } }, { notes, tail });
   } catch (thrown) {
     return { ...dataset, problem: toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' }) };
   }

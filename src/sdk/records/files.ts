@@ -12,18 +12,30 @@ import { compressedEnding } from './unzip.ts';
 /** The values of `fileOptions`, with defaults. */
 export type FileQuery = OptionValues<typeof fileOptions>;
 
+/** What {@link readFiles} needs besides the query. */
+export interface ReadFilesOptions extends Pick<RecordOptions, 'warn' | 'keptColumns'> {
+  /** Whether to compare the query with the first file, and to warn if they don't fit. */
+  readonly isPreview?: boolean | undefined;
+}
+
 /** Reads whole files as one table. Their extensions determine the format, unless the query sets it. */
 export async function readFiles(
   files: readonly RecordInput[],
   query: FileQuery,
-  { warn, keptColumns }: Pick<RecordOptions, 'warn' | 'keptColumns'> = {},
+  { warn, keptColumns, isPreview = false }: ReadFilesOptions = {},
 ): Promise<Extraction> {
   if (files.length === 0) return { columns: declaredColumns(query), batches: none() };
   const inputs = await unpackFiles(files, query);
   const isTabbed = query.delimiter === ',' && inputs.every(({ name }) => isTabbedName(name));
+  const format = formatOf(inputs, query);
+  if (isPreview && format !== 'xlsx') {
+    const { shapeWarning } = await import('./compare-shape.ts');
+    const found = await shapeWarning(inputs[0]!, { ...query, format });
+    if (found !== undefined) warn?.(found);
+  }
   return await readRecords(inputs, {
     ...query,
-    format: formatOf(inputs, query),
+    format,
     delimiter: isTabbed ? '\t' : query.delimiter,
     inputColumn: query.path_column,
     modifiedColumn: query.modified_column,

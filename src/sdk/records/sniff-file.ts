@@ -1,4 +1,5 @@
 import { countOf } from '../../lib/count-text.ts';
+import type { FileFormat } from './file-options.ts';
 import { formatOfFile, isTabbedName } from './files.ts';
 import type { RecordInput } from './input.ts';
 import type { RecordFormat } from './options.ts';
@@ -9,8 +10,10 @@ interface SniffFileResult {
   /** The options for reading the file, besides `path` and `types`. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
-  /** csv: the rows from both ends of the file. */
-  readonly rows: readonly (readonly string[])[];
+  /** csv: undefined if the file has no rows. */
+  readonly shape: CsvShape | undefined;
+  readonly sample: TextSample;
+  readonly format: FileFormat;
 }
 
 /** How to read a file, judging by its first and last 64 kB. */
@@ -24,7 +27,7 @@ export async function sniffFile(input: RecordInput): Promise<SniffFileResult> {
     ...(sample.encoding === undefined || format === 'xml' ? {} : { encoding: sample.encoding }),
     ...(shape === undefined ? {} : csvQuery(shape, isTabbedName(input.name) ? '\t' : ',')),
   };
-  return { query, notes: notesOf(sample, shape), rows: shape?.rows ?? [] };
+  return { query, notes: notesOf(sample, shape), shape, sample, format };
 }
 
 /**

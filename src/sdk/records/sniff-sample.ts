@@ -14,6 +14,8 @@ export interface TextSample {
   /** The end of the file, from the start of a line; absent if it wasn't read, or if the head is the whole file. */
   readonly tail?: string;
   readonly isWhole: boolean;
+  /** Whether the text starts with a byte-order mark. */
+  readonly isMarked: boolean;
   /** The name of the compression, if the file is compressed. */
   readonly compression?: string | undefined;
   /** The value to set for the `encoding` option; absent for UTF-8, or if there is a byte-order mark. */
@@ -36,6 +38,7 @@ export async function sampleOf(input: RecordInput): Promise<TextSample> {
     head: decodeText(bytes.subarray(mark?.bytes ?? 0), found),
     ...(tail === undefined ? {} : { tail }),
     isWhole,
+    isMarked: mark !== undefined,
     compression,
     ...(mark !== undefined || found === 'utf-8' ? {} : { encoding: found }),
     isGuess: mark === undefined && /^(?:windows|cp)/.test(found),
