@@ -75,9 +75,11 @@ async function findOne(
  * forbidden one.
  */
 async function isUnlisted(session: Session, path: string, top: string): Promise<boolean> {
+  // A folder that isn't mounted doesn't mean that there is no file.
+  if (path === top) return false;
   const folder = posix.dirname(path);
   if (await session.isFolder(folder)) return (await listedEntry(session, path)) === undefined;
-  return folder !== top && folder !== '/' && (await isUnlisted(session, folder, top));
+  return folder !== '/' && (await isUnlisted(session, folder, top));
 }
 
 /** A file's entry in the listing of its folder; undefined if the listing doesn't contain it. */

@@ -164,7 +164,8 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read(query, young.watermark)).rows).toEqual([['4']]);
     const dated = { path: 'in/{yyyy-MM-dd}/a.csv', offset: '1y' };
     await expect(read(dated)).rejects.toMatchObject({ code: 'FTP_NOT_FOUND' });
-    await expect(read({ ...query, path: 'gone/{yyyy}/a.csv' })).rejects.toMatchObject({ code: 'FTP_NOT_FOUND' });
+    for (const path of ['gone/{yyyy}/a.csv', 'gone/{yyyy}*.csv', 'gone/{yyyy}.csv'])
+      await expect(read({ ...query, path })).rejects.toMatchObject({ code: 'FTP_NOT_FOUND' });
   });
 
   it("names a path that doesn't exist or is a folder", async () => {

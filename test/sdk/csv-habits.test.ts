@@ -26,6 +26,10 @@ test('missing cells at the end of a row are null with null_padding', async () =>
     ['x', null, null],
     [null, null, null],
   ]);
+  // The data may have been truncated in this row.
+  const cut = rowsOf('a,b\n1,2\n3', { null_padding: true });
+  await expect(cut).rejects.toMatchObject({ code: 'CSV_RAGGED', where: { line: 3 } });
+  expect(await rowsOf('a,b\r1\r', { null_padding: true })).toEqual([['1', null]]);
   const long = rowsOf('a,b\n1\n1,2,3\n', { null_padding: true });
   await expect(long).rejects.toMatchObject({ code: 'CSV_RAGGED', where: { line: 3 }, seen: '3' });
 });

@@ -60,6 +60,11 @@ function tooLarge(input: RecordInput) {
   });
 }
 
+/** Whether a byte of UTF-8 is a line feed or a carriage return. */
+export function isLineBreak(byte: number | undefined): boolean {
+  return byte === 10 || byte === 13;
+}
+
 /** The start of the line (ended by `\n`, `\r\n` or `\r`) after the one at `from`; -1 if the bytes don't include it. */
 export function lineEnd(bytes: Buffer, from: number, last: boolean): number {
   for (let i = from; i < bytes.length; i++) {

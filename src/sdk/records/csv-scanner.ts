@@ -1,5 +1,5 @@
 import { excerptOfBytes } from '../../lib/redact.ts';
-import { lineEnd } from './blocks.ts';
+import { isLineBreak, lineEnd } from './blocks.ts';
 import { maxColumns } from './columns.ts';
 import { type BackslashSyntax, replaceEscapes } from './csv-escapes.ts';
 import { openQuote, raggedRow, strayQuote, textAfterQuote, tooWideRow } from './csv-faults.ts';
@@ -110,7 +110,8 @@ export class CsvScanner {
         this.#line++;
         continue;
       }
-      if (width !== 0 && this.#rowEnd - cells !== 2 * width) this.#pad(cells, width);
+      if (width !== 0 && this.#rowEnd - cells !== 2 * width)
+        this.#pad(cells, { width, isEnded: isLineBreak(bytes[end - 1]) });
       if (this.#rowEnd > this.spans.length) throw tooWideRow(this.#place(), this.#rowEnd / 2);
       cells = this.#rowEnd;
       this.lines[this.rows++] = this.#line;
@@ -121,10 +122,13 @@ export class CsvScanner {
     return done;
   }
 
-  /** Adds nulls to the last row, whose cells begin at the span index `from`, if it may have fewer cells. */
-  #pad(from: number, width: number): void {
+  /**
+   * Adds nulls to the last row, whose cells begin at the span index `from`, if it may have fewer cells. If no line end
+   * follows it, the data may be truncated.
+   */
+  #pad(from: number, { width, isEnded }: { readonly width: number; readonly isEnded: boolean }): void {
     const cells = (this.#rowEnd - from) / 2;
-    if (cells > width || !this.#init.dialect.padsRows) throw raggedRow(this.#place(), width, cells);
+    if (cells > width || !this.#init.dialect.padsRows || !isEnded) throw raggedRow(this.#place(), width, cells);
     this.spans.fill(-1, this.#rowEnd, from + 2 * width);
     this.#rowEnd = from + 2 * width;
   }
@@ -144,7 +148,7 @@ export class CsvScanner {
     if (first === backslash && this.#init.dialect.backslash === 'postgres_text') {
       if (!this.#isLast && bytes.length - at < 3) return -1;
       // The end of the data in a file that was made for COPY FROM STDIN.
-      const isEnd = bytes[at + 1] === dot && (at + 2 >= bytes.length || bytes[at + 2] === lf || bytes[at + 2] === cr);
+      const isEnd = bytes[at + 1] === dot && (at + 2 >= bytes.length || isLineBreak(bytes[at + 2]));
       return isEnd ? lineEnd(bytes, at, this.#isLast) : at;
     }
     if (comment.length > 0 && first === comment[0]) {
@@ -213,7 +217,7 @@ export class CsvScanner {
         if (this.#escaped.at(-1) !== at) this.#escaped.push(at);
         if (i + 1 >= length) return this.#isLast ? length : -1;
         i++;
-        if (bytes[i] === lf || bytes[i] === cr) this.#breaks++;
+        if (isLineBreak(bytes[i])) this.#breaks++;
       } else if (byte !== escaper || byte === quote) return i;
     }
   }

@@ -1,5 +1,5 @@
 import type { Cells } from '../batch.ts';
-import { Blocks, lineEnd } from './blocks.ts';
+import { Blocks, isLineBreak, lineEnd } from './blocks.ts';
 import { maxRows } from './columns.ts';
 import { namesOf, noHeader, refuseOtherDelimiter } from './csv-header.ts';
 import { type CsvDialect, CsvScanner } from './csv-scanner.ts';
@@ -7,8 +7,6 @@ import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
 import { delimiterOf, type RecordOptions } from './options.ts';
 
-const lf = 10;
-const cr = 13;
 const space = 32;
 
 /** The text without its last lines, not counting blank lines. Buffers only these lines, whatever the file's size. */
@@ -26,14 +24,10 @@ async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: number): 
 function startOfLast(bytes: Buffer, lines: number): number {
   let at = bytes.length;
   for (let line = 0; line < lines; line++) {
-    while (at > 0 && isBreak(bytes[at - 1]!)) at--;
-    while (at > 0 && !isBreak(bytes[at - 1]!)) at--;
+    while (at > 0 && isLineBreak(bytes[at - 1])) at--;
+    while (at > 0 && !isLineBreak(bytes[at - 1])) at--;
   }
   return at;
-}
-
-function isBreak(byte: number): boolean {
-  return byte === lf || byte === cr;
 }
 
 /** A table's rows, with the cells in the same order as in the data. */
@@ -178,7 +172,7 @@ async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Prom
 /** Only spaces and a quote can be between the start of a row and its first cell. */
 function isQuoted({ spans }: CsvScanner, bytes: Buffer): boolean {
   const before = bytes[spans[0]! - 1];
-  return before !== undefined && before !== lf && before !== cr && before !== space;
+  return before !== undefined && !isLineBreak(before) && before !== space;
 }
 
 function textsOf({ spans }: CsvScanner, bytes: Buffer): (string | null)[] {

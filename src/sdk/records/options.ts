@@ -231,9 +231,16 @@ export function delimiterOf(written: string, dialect: RecordQuery['dialect']): s
   return isTab ? '\t' : written;
 }
 
-type Dialect = Pick<RecordQuery, 'dialect' | 'delimiter' | 'quote' | 'escape' | 'skip_initial_space'>;
+type Dialect = Pick<RecordQuery, 'dialect' | 'delimiter' | 'quote' | 'escape' | 'skip_initial_space' | 'skip_footer'>;
 
-function dialectFaults({ delimiter: written, quote, escape: escaper, dialect, skip_initial_space }: Dialect) {
+function dialectFaults({
+  delimiter: written,
+  quote,
+  escape: escaper,
+  dialect,
+  skip_initial_space,
+  skip_footer,
+}: Dialect) {
   const delimiter = delimiterOf(written, dialect);
   const isAscii = (text: string) => text.length === 1 && text < '\x80';
   const rules: [isBroken: boolean, option: string, message: string][] = [
@@ -258,6 +265,7 @@ function dialectFaults({ delimiter: written, quote, escape: escaper, dialect, sk
       'has no effect without a quote character, because it only applies to quoted cells',
     ],
     [escaper !== undefined && dialect !== 'csv', 'escape', 'applies only to `dialect: csv`'],
+    [skip_footer > 0 && dialect !== 'csv', 'skip_footer', 'applies only to `dialect: csv`'],
     [dialect !== 'csv' && delimiter.includes('\\'), 'delimiter', 'must not contain a backslash in this dialect'],
     [skip_initial_space && delimiter.startsWith(' '), 'skip_initial_space', 'requires another delimiter than a space'],
   ];
