@@ -335,6 +335,28 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx', sheet: 'No' })).rejects.toMatchObject(none);
   });
 
+  it('is read from the sheet at a position, or the only one that matches a pattern', async () => {
+    const sheets = ['Cover (1)', 'Sales 2026', 'Sales 2025', 'Other'];
+    const data = sheets.map((sheet) => ({
+      sheet,
+      data: [['x'], [sheet]].map((cells) => cells.map((value) => ({ value }))),
+    }));
+    await writeXlsxFile(data).toFile(join(folder, 'b.xlsx'));
+    const read = async (sheet: string | number) => (await extract({ path: 'b.xlsx', sheet })).rows;
+    expect(await read(1)).toEqual([['Cover (1)']]);
+    expect(await read(4)).toEqual([['Other']]);
+    expect(await read('sales*6')).toEqual([['Sales 2026']]);
+    expect(await read('*(?)')).toEqual([['Cover (1)']]);
+    const several = { code: 'RECORDS_XLSX_SHEET', seen: 'Sales*: Sales 2026, Sales 2025' };
+    await expect(read('Sales*')).rejects.toMatchObject(several);
+    for (const sheet of [5, 'X*'])
+      await expect(read(sheet)).rejects.toMatchObject({ code: 'RECORDS_XLSX_SHEET', seen: String(sheet) });
+    // Hidden sheets don't count.
+    await book({ rows: row(text('d')) + row(number('1')) });
+    expect((await extract({ path: 'a.xlsx', sheet: 1 })).columns).toEqual([{ name: 'd', type: 'integer' }]);
+    await expect(extract({ path: 'a.xlsx', sheet: 'Hid*' })).rejects.toMatchObject({ code: 'RECORDS_XLSX_SHEET' });
+  });
+
   it('must match the declared columns and types; the error names the row of an invalid value', async () => {
     await book({ rows: row(text('id'), text('n')) + row(number('1'), text('x')), formats: [] });
     const declared = { path: 'a.xlsx', columns: [{ name: 'n' }, { name: 'id', type: 'text' }] };

@@ -12,10 +12,19 @@ export const fileOptions = {
     about: 'Format of the data. Default: detected from the file name extension.',
     example: 'csv',
   }),
-  sheet: option.text({
-    about: 'xlsx: name of the sheet to read. Default: the first visible sheet.',
-    example: 'Orders',
-  }),
+  sheet: option.schema<string | number | undefined>(
+    {
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'integer', minimum: 1 },
+      ],
+    },
+    {
+      about:
+        'xlsx: name of the sheet to read, a pattern with `*` and `?` that matches only one visible sheet, or the position among the visible sheets, from 1. Default: the first visible sheet.',
+      example: 'Orders',
+    },
+  ),
   member: option.text({
     about: 'zip: name or glob of the members to read. Default: all members except hidden files.',
     example: '**/*.csv',

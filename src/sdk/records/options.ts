@@ -156,8 +156,8 @@ export type RecordQuery = OptionValues<typeof recordOptions>;
 /** A reader's options: the query's options with the resolved format, and additional columns about the input. */
 export interface RecordOptions extends Omit<RecordQuery, 'format'> {
   readonly format: RecordFormat | 'xlsx';
-  /** xlsx: sheet name. */
-  readonly sheet?: string | undefined;
+  /** xlsx: name, pattern or position of the sheet. */
+  readonly sheet?: string | number | undefined;
   /** Name of an additional leading column, which contains the input's name. */
   readonly inputColumn?: string | undefined;
   /** Name of an additional leading column, which contains the input's modification time. */

@@ -23,15 +23,32 @@ export async function sheetNames(input: RecordInput): Promise<string[]> {
   return sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
 }
 
-/** Opens the named sheet, or the first one that isn't hidden. */
-export async function openSheet(input: RecordInput, wanted: string | undefined): Promise<Sheet> {
+/** The sheet to read: its name, a pattern, or its position among the visible sheets; by default, the first of these. */
+type WantedSheet = string | number | undefined;
+
+/** Opens the wanted sheet. */
+export async function openSheet(input: RecordInput, wanted: WantedSheet): Promise<Sheet> {
   const { members, relations, sheets, from1904 } = await openBook(input);
   const partOf = (kind: string) => members.get(relations.find(({ type }) => type === kind)?.target ?? '');
-  const sheet = sheets.find(({ name, isHidden }) => (wanted === undefined ? !isHidden : name === wanted));
+  const [sheet, ...others] = wantedSheets(sheets, wanted);
+  if (others.length > 0) throw severalSheets(input, wanted, [sheet!, ...others]);
   const part = members.get(relations.find(({ id }) => id === sheet?.id)?.target ?? '');
   if (sheet === undefined || part === undefined) throw noSheet(input, wanted, sheets);
   const texts = await readTexts(input, partOf('sharedStrings'));
   return { name: sheet.name, part, texts, styles: await readStyles(input, partOf('styles')), from1904 };
+}
+
+/** Names can't contain `*` or `?`, so these are always a pattern. */
+function wantedSheets(sheets: readonly Named[], wanted: WantedSheet): readonly Named[] {
+  const visible = sheets.filter(({ isHidden }) => !isHidden);
+  if (typeof wanted !== 'string') return visible.slice((wanted ?? 1) - 1, wanted ?? 1);
+  if (!/[*?]/.test(wanted)) return sheets.filter(({ name }) => name === wanted);
+  const source = wanted
+    .replaceAll(/[\\^$.+()[\]{}|]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  const pattern = new RegExp(`^${source}$`, 'iu');
+  return visible.filter(({ name }) => pattern.test(name));
 }
 
 async function openBook(input: RecordInput) {
@@ -135,13 +152,23 @@ function noWorkbook(input: RecordInput) {
   });
 }
 
-function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonly Named[]) {
+function noSheet(input: RecordInput, wanted: WantedSheet, sheets: readonly Named[]) {
+  const missing =
+    typeof wanted === 'number' ? 'the workbook has fewer visible sheets' : 'the workbook has no sheet with this name';
   return faultIn(input, {
     code: 'RECORDS_XLSX_SHEET',
-    message:
-      wanted === undefined ? 'all sheets of the workbook are hidden' : 'the workbook has no sheet with this name',
-    seen: wanted,
+    message: wanted === undefined ? 'all sheets of the workbook are hidden' : missing,
+    ...(wanted === undefined ? {} : { seen: String(wanted) }),
     allowed: sheets.map(({ name }) => name).join(', '),
+  });
+}
+
+function severalSheets(input: RecordInput, wanted: WantedSheet, sheets: readonly Named[]) {
+  return faultIn(input, {
+    code: 'RECORDS_XLSX_SHEET',
+    message: 'several sheets of the workbook match',
+    seen: `${wanted}: ${sheets.map(({ name }) => name).join(', ')}`,
+    next: 'set `sheet` to a name, or to a pattern that matches only one sheet',
   });
 }
 
