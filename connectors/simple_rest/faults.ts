@@ -7,7 +7,7 @@ import { incrementalFaults } from './incremental-faults.ts';
 import { tokenPathFault } from './login-of.ts';
 import type { OptionFault } from './option-fault.ts';
 import type { RestQuery, RestSource } from './options.ts';
-import { isCounted } from './paging.ts';
+import { isCounted, pageFactOf } from './paging.ts';
 import { pagingFaults } from './paging-faults.ts';
 import { pathsFaults } from './paths.ts';
 import { missingFact, reportFaults } from './report.ts';
@@ -67,6 +67,8 @@ function queryFaults(query: RestQuery, { url }: Pick<RestSource, 'url'>): Option
     ...reportOptionFaults(query),
     ...resumeFaults(query),
   ];
+  const isNew = ({ option }: OptionFault) => !faults.some((known) => known.option === option);
+  faults.push(...memberFaults(query).filter(isNew));
   const body = query.body === undefined ? (query.form === undefined ? undefined : 'form') : 'body';
   if (body !== undefined && /^(?:get|head)$/i.test(query.method)) {
     faults.push({ option: body, message: `cannot be sent with ${query.method.toUpperCase()}; set \`method: POST\`` });
@@ -131,6 +133,23 @@ function templateFaults(query: RestQuery): OptionFault[] {
             message: `${fault}; allowed names include page, window, now and today, with cursor since and until, and with for_each parent`,
           },
         ];
+  });
+}
+
+/** Without this check, a part of the request with a misspelled name would be omitted, and more data would be read. */
+function memberFaults(query: RestQuery): OptionFault[] {
+  const { kind } = query.paging;
+  const fact = pageFactOf(query.paging);
+  const members = { page: fact === undefined ? [] : [fact], window: ['from', 'to'] };
+  return [...templated, 'paths' as const, 'report' as const].flatMap((option) => {
+    const used = JSON.stringify(query[option] ?? '').matchAll(/\{\{\s*(page|window)\.(\w+)/g);
+    const unknown = used.find(([, name, member]) => !members[name as keyof typeof members].includes(member!));
+    if (unknown === undefined) return [];
+    const [, name, member] = unknown;
+    const allowed = members[name as keyof typeof members].map((one) => `{{ ${name}.${one} }}`).join(', ');
+    const hint = name === 'page' ? ` with paging of kind ${kind}` : '';
+    const message = `contains {{ ${name}.${member} }}, which has no value${hint}; allowed: ${allowed || 'none'}`;
+    return [{ option, message }];
   });
 }
 

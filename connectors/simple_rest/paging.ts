@@ -60,6 +60,11 @@ function isOData(path: string): boolean {
   return /^@?odata\.nextLink$/.test(path);
 }
 
+/** The member of `page` that has a value in templates; undefined if none has. */
+export function pageFactOf({ kind }: RestPaging): string | undefined {
+  return carriers[kind]?.fact;
+}
+
 /** Whether paging uses page numbers or offsets. */
 export function isCounted({ kind }: RestPaging): boolean {
   return kind === 'page' || kind === 'offset';

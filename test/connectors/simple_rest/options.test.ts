@@ -29,6 +29,16 @@ test('conflicts with templates and logins are reported before any request is sen
   expect(faults({ path: '/{{ window.from }}', window: { start: 'soon' } })).toEqual(['window']);
   expect(faults({ path: '/{{ window.from }}' })).toEqual(['path']);
   expect(faults({ path: '/{{ today | shout }}' })).toEqual(['path']);
+  expect(faults({ path: '/{{ window.from }}/{{ window.till }}', window })).toEqual(['path']);
+  const paged = (value: string, kind: string) =>
+    faults({ parameters: [{ name: 'p', value }], records: 'r', paging: { kind, cursor: 'c', path: 'n' } });
+  expect(paged('{{ page.number }}', 'page')).toEqual([]);
+  expect(paged('{{ page.nubmer }}', 'page')).toEqual(['parameters']);
+  expect(paged('{{ page.offset | number }}', 'offset')).toEqual([]);
+  expect(paged('{{ page.offset }}', 'page')).toEqual(['parameters']);
+  expect(paged('{{ page.token | default: 0 }}', 'cursor')).toEqual([]);
+  expect(paged('{{page.token}}', 'next_link')).toEqual(['parameters']);
+  expect(paged('{{ page.number }}', 'none')).toEqual(['parameters']);
   expect(faults({ method: 'POST', body: { a: ['{{ tomorow }}'] } })).toEqual(['body']);
   expect(faults({ conditional: true, paging: { kind: 'page' } })).toEqual(['conditional']);
   expect(faults({}, { url: 'https://h', auth: { kind: 'client_credentials' } })).toEqual(['auth']);
