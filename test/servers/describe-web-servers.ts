@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import { hasAuthlib } from './authlib.ts';
 import { reportMissing } from './describe.ts';
+import { hasHapiFhir } from './fhir.ts';
 import { hasGoHttpbin } from './go-httpbin.ts';
 import { hasNpm } from './npm-project.ts';
 import { hasPocketBase } from './pocketbase.ts';
@@ -16,6 +17,7 @@ const kinds = {
   'node-soap': { isInstalled: hasNpm, packages: 'npm' },
   'jsonapi-server': { isInstalled: hasNpm, packages: 'npm' },
   'pouchdb-server': { isInstalled: hasNpm, packages: 'npm' },
+  'HAPI FHIR': { isInstalled: hasHapiFhir, packages: 'maven default-jdk-headless' },
   PocketBase: { isInstalled: hasPocketBase, packages: 'golang' },
   Prometheus: { isInstalled: hasPrometheus, packages: 'prometheus' },
   moto: { isInstalled: hasVenv, packages: 'python3-venv' },

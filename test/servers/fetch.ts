@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -59,9 +59,26 @@ export async function fetchMavenJar({ group, artifact, version, sha256 }: MavenF
   const args = [`-Dartifact=${coordinates}`, `-DoutputDirectory=${folder}`, '-Dmdep.overWriteReleases=true'];
   await runTool('mvn', [goal, '--quiet', '--batch-mode', ...args]);
   const jar = join(folder, `${artifact}-${version}.jar`);
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(jar), hash);
-  const found = hash.digest('hex');
+  const found = await hashOf(jar);
   if (found !== sha256) throw new Error(`${coordinates} has another hash than expected: ${found}`);
   return jar;
+}
+
+/**
+ * Copies the jars that a project's `pom.xml` names, and those that they need, from Maven's registry to the folder.
+ * `sha256` is the hash of what `sha256sum` prints for the jars, sorted by name.
+ */
+export async function fetchMavenProject(pom: string, { folder, sha256 }: { folder: string; sha256: string }) {
+  const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+  await runTool('mvn', ['-f', pom, goal, '--quiet', '--batch-mode', `-DoutputDirectory=${folder}`]);
+  const hash = createHash('sha256');
+  for (const jar of (await readdir(folder)).sort()) hash.update(`${await hashOf(join(folder, jar))}  ${jar}\n`);
+  const found = hash.digest('hex');
+  if (found !== sha256) throw new Error(`the jars of ${pom} have another hash than expected: ${found}`);
+}
+
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
 }
