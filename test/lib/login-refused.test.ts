@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { mysqlProblem } from '../../connectors/db/mysql-problems.ts';
 import { postgresProblem } from '../../connectors/db/postgres-problems.ts';
@@ -12,7 +13,8 @@ import { loginProblem } from '../../src/sdk/ssh/problems.ts';
 import { PromptAnswers } from '../../src/sdk/ssh/prompts.ts';
 
 const at = { place: 'db:1', connectSeconds: 10, isConnected: false, hasTls: true };
-const pg = (code: string, message = 'no') => Object.assign(new Error(message), { code, severity: 'FATAL' });
+const pg = (code: string, message = 'no') =>
+  Object.assign(new DatabaseError(message, message.length, 'error'), { code, severity: 'FATAL' });
 const my = (errno: number) => Object.assign(new Error('no'), { errno, sqlMessage: 'no', sqlState: '28000' });
 const ms = (number: number) => Object.assign(new Error('no'), { number, code: 'ELOGIN' });
 const description = { grants: ['client_credentials'], token_url: 'https://a.example/t', refresh: 'none' } as const;
