@@ -8,6 +8,7 @@ import {
   noDatabase,
   otherwise,
   passwordRefused,
+  permissionDenied,
   serverBusy,
   serverProblem,
   tlsRequired,
@@ -26,7 +27,23 @@ interface ServerError {
  */
 const rules: readonly ErrorNumbers[] = [
   { errors: [1045], ...passwordRefused },
-  { errors: [1251, 1396, 1524, 1698, 1820, 1862, 3118, 3955, 4151], ...loginRefused },
+  { errors: [3118, 4151], ...loginRefused, next: 'unlock the account: alter user … account unlock' },
+  {
+    errors: [1820, 1862],
+    ...loginRefused,
+    next: "the password has expired; set a new one: alter user … identified by '…'",
+  },
+  {
+    errors: [3955],
+    ...loginRefused,
+    next: 'too many logins have failed; wait until the account is unlocked, or unlock it: alter user … account unlock',
+  },
+  {
+    errors: [1698],
+    ...loginRefused,
+    next: 'this account logs in without a password, as a user of the operating system (unix_socket, auth_socket); use an account with a password',
+  },
+  { errors: [1251, 1396, 1524], ...loginRefused },
   { errors: [3159], ...tlsRequired },
   { errors: [1044, 1049], ...noDatabase },
   {
@@ -54,6 +71,7 @@ const rules: readonly ErrorNumbers[] = [
     code: 'DB_QUERY_FAILED',
     next: 'set one parameter for each ? in the query',
   },
+  { errors: [1142, 1143, 1227, 1370], ...permissionDenied },
   {
     errors: [1317, 1969, 3024, 1028],
     family: 'job',
@@ -102,22 +120,26 @@ export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
   return serverProblem({ place, serverMessage: sqlMessage, family, code, next, seen, isLoginRefused, cause: thrown });
 }
 
-function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): ErrorMeaning {
+function verdictOn(errno: number, sqlState = '', where: Circumstances): ErrorMeaning {
   const found = rules.find(({ errors }) => errors.includes(errno));
-  // The server returns the same error for a wrong password as for an account that requires TLS.
-  if (errno === 1045 && !hasTls) return { ...passwordRefused, next: `${loginRefused.next}; ${mayNeedTls}` };
-  return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(isConnected));
+  if (errno === 1045) return { ...passwordRefused, next: withCorrectPassword(where) };
+  return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(where.isConnected));
 }
 
-const mayNeedTls = 'if the credentials are correct, the account may require tls: { mode: verify }';
+/** The server returns the same error for a wrong password as for an account that requires TLS or a certificate. */
+function withCorrectPassword({ hasTls, hasCertificate }: Circumstances): string {
+  const need = hasTls ? 'a client certificate (cert_file and key_file)' : 'tls: { mode: verify }';
+  const isComplete = hasTls && hasCertificate;
+  return isComplete ? loginRefused.next : `${loginRefused.next}; if they are correct, the account may require ${need}`;
+}
 
 /** A driver error about an authentication plugin, which usually isn't supported. */
-function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Problem {
+function pluginRefused(cause: unknown, where: Circumstances): Problem {
+  const { place } = where;
   const { message } = seenIn(cause);
   const plugin = /unknown plugin (\w+)/.exec(message)?.[1];
   if (plugin === undefined) {
-    const next = hasTls ? loginRefused.next : `${loginRefused.next}; ${mayNeedTls}`;
-    return serverProblem({ ...loginRefused, place, serverMessage: message, next, cause });
+    return serverProblem({ ...loginRefused, place, serverMessage: message, next: withCorrectPassword(where), cause });
   }
   return new Problem({
     code: 'DB_LOGIN_KIND',

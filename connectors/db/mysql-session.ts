@@ -85,6 +85,7 @@ export class MysqlSession {
       connectSeconds: this.#connectSeconds,
       isConnected: this.#isConnected,
       hasTls: this.#config.ssl !== undefined,
+      hasCertificate: typeof this.#config.ssl === 'object' && this.#config.ssl.cert !== undefined,
     });
     if (this.#isConnected && isServerFailure(problem)) avoid(this.#server);
     return problem;

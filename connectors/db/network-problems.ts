@@ -3,8 +3,10 @@ import { networkWords, Problem, seenIn } from '#sdk';
 /** Converts a network or TLS error to a problem. Returns undefined for any other error. */
 export function networkProblem(thrown: unknown, place: string): Problem | undefined {
   const { code, message } = seenIn(thrown);
-  const because = networkWords[code] ?? socketWords[code];
+  const because = networkWords[code];
   if (because !== undefined) return unreachable({ place, because, seen: message, cause: thrown });
+  const isFile = socketWords[code] !== undefined;
+  if (isFile) return unreachable({ place, because: socketWords[code]!, what: 'path', seen: message, cause: thrown });
   return isTls(code, message) ? tlsRefused({ place, seen: message, cause: thrown }) : undefined;
 }
 
@@ -31,13 +33,19 @@ interface Seen {
   readonly cause: unknown;
 }
 
-function unreachable({ place, because, seen, cause }: Seen & { readonly because: string }): Problem {
+interface Unreachable extends Seen {
+  readonly because: string;
+  /** What may be wrong in the options. */
+  readonly what?: string;
+}
+
+function unreachable({ place, because, what = 'host and port', seen, cause }: Unreachable): Problem {
   return new Problem({
     code: 'DB_UNREACHABLE',
     family: 'try_later',
     message: `cannot connect to the database at ${place}: ${because}`,
     seen,
-    next: 'check the host and port, and that the server is running; then run `sluice check --connect`',
+    next: `check the ${what}, and that the server is running; then run \`sluice check --connect\``,
     cause,
   });
 }
@@ -60,7 +68,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
     code: 'DB_CONNECT_TIMEOUT',
     family: 'try_later',
     message: `connection timed out: the database at ${place} did not respond within ${seconds} s`,
-    next: 'check the host and the firewall, or raise connect_timeout_seconds',
+    next: 'check the host, the port and the firewall, or raise connect_timeout_seconds',
   });
 }
 

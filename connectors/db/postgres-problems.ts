@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { type ConnectorLog, Problem, seenIn } from '#sdk';
+import { unreadable } from './broken-protocol.ts';
 import { connectionLost, neverConnected } from './network-problems.ts';
 import { poolerErrorMeaning } from './pooler-problems.ts';
 import { loginUnsupported } from './postgres-messages.ts';
@@ -11,6 +12,7 @@ import {
   noDatabase,
   otherwise,
   passwordRefused,
+  permissionDenied,
   serverBusy,
   serverProblem,
 } from './server-problems.ts';
@@ -36,7 +38,11 @@ interface Rule extends ErrorMeaning {
  * deadlocks and locks.
  */
 const rules: readonly Rule[] = [
-  { sqlstate: /^28P01/, ...passwordRefused },
+  {
+    sqlstate: /^28P01/,
+    ...passwordRefused,
+    next: `${loginRefused.next}, and whether the role's password has expired (valid until)`,
+  },
   { sqlstate: /^28/, ...loginRefused },
   { sqlstate: /^(3D000|57P04)/, ...noDatabase },
   {
@@ -51,6 +57,19 @@ const rules: readonly Rule[] = [
     code: 'DB_STATEMENT_CANCELLED',
     next: "make the query faster, or raise the source's statement_timeout_seconds or the server's limit for this user",
   },
+  {
+    sqlstate: /^53400/,
+    family: 'job',
+    code: 'DB_QUERY_FAILED',
+    next: "raise the limit that the server's message names, or make the query smaller",
+  },
+  {
+    sqlstate: /^(22021|22P05)/,
+    family: 'job',
+    code: 'DB_QUERY_FAILED',
+    next: "the database contains text that is not in its encoding; convert the column in the query, as in convert_from(convert(convert_to(name, 'SQL_ASCII'), 'LATIN1', 'UTF8'), 'SQL_ASCII')",
+  },
+  { sqlstate: /^42501/, ...permissionDenied },
   { sqlstate: /^(08|53|57P|58000|58030|40001|40P01|55P03|25P03|72000)/, ...serverBusy },
 ];
 
@@ -60,13 +79,21 @@ const otherParameters: ErrorMeaning = {
   next: 'set one parameter for each placeholder ($1, $2 …)',
 };
 
+const manyStatements: ErrorMeaning = { ...otherParameters, next: 'use a single statement; remove the others' };
+
+/** Methods other than a password: peer, ident, LDAP, PAM, RADIUS. */
+const otherMethod: ErrorMeaning = {
+  ...loginRefused,
+  next: "check the source's user, and the method for it in pg_hba.conf: with peer or ident, Sluice must run as that user of the operating system; with others, the password may be wrong",
+};
+
 /** The role doesn't exist or isn't allowed to log in. The password isn't the cause. */
 const roleRefused: ErrorMeaning = {
   ...loginRefused,
   next: "check the source's user; if the role exists, allow it to log in (alter role … login)",
 };
 
-type Where = Omit<Circumstances, 'connectSeconds'>;
+type Where = Omit<Circumstances, 'connectSeconds' | 'hasCertificate'>;
 
 /** Converts any error that pg throws to a problem. */
 export function postgresProblem(thrown: unknown, where: Where): Problem {
@@ -93,6 +120,8 @@ function verdictOn(error: ServerError, message: string, where: Where): ErrorMean
   if (routine === 'exec_bind_message') return otherParameters;
   // The code is checked too, because the same routine reports with 53300 that the role has no connections left.
   if (code === '28000' && routine === 'InitializeSessionUserId') return roleRefused;
+  if (code === '28000' && routine === 'auth_failed') return otherMethod;
+  if (code === '42601' && routine === 'exec_parse_message') return manyStatements;
   if (routine === 'ClientAuthentication') return notAdmitted(message, where);
   const pooler = routine === undefined ? poolerErrorMeaning(code, [message, error.detail].join('; ')) : undefined;
   if (pooler !== undefined) return pooler;
@@ -126,6 +155,7 @@ function stateOf({ code = 'none', position }: ServerError): string {
 function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem {
   if (isConnected) return connectionLost(place, thrown);
   const { message } = seenIn(thrown);
+  if (/^Received unexpected/.test(message)) return unreadable(thrown);
   if (/^SASL: Only mechanism/.test(message)) return loginUnsupported('a kind of SASL');
   if (!/^SASL|password/i.test(message)) return neverConnected(place, thrown);
   return new Problem({

@@ -65,6 +65,13 @@ export const loginRefused: ErrorMeaning = {
   next: "check the source's user and password",
 };
 
+/** The query is valid, but this user may not read everything that it names. */
+export const permissionDenied: ErrorMeaning = {
+  family: 'job',
+  code: 'DB_QUERY_FAILED',
+  next: 'grant this user permission to read what the message names (grant select on …), or fix the query',
+};
+
 /** The server rejected the password. */
 export const passwordRefused: ErrorMeaning = { ...loginRefused, isLoginRefused: true };
 
@@ -78,6 +85,8 @@ export interface Circumstances {
   readonly isConnected: boolean;
   /** The connection is encrypted. */
   readonly hasTls: boolean;
+  /** A client certificate is set. */
+  readonly hasCertificate: boolean;
 }
 
 /** Converts a server's error to a Problem. The server returned the error in response to a login or a statement. */

@@ -34,7 +34,7 @@ const rules: readonly Rule[] = [
     next: 'use a query that only reads data, because sources are read-only',
   },
 ];
-const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;
+const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query or its parameters' } as const;
 
 /** Converts any error that occurs during the read of a file to a problem. */
 export function sqliteProblem(thrown: unknown, path: string): Problem {
@@ -42,11 +42,12 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
   if (thrown instanceof FileOverwritten) return fileChanged(thrown, path);
   const { message } = seenIn(thrown);
   const code = sqliteErrorName(thrown) ?? '';
-  const rule = isFolder(path) ? noDatabaseFile : (rules.find(({ codes }) => codes.test(code)) ?? otherwise);
+  const isOfFolder = isFolder(path);
+  const rule = isOfFolder ? noDatabaseFile : (rules.find(({ codes }) => codes.test(code)) ?? otherwise);
   return new Problem({
     family: rule.family,
     code: rule.code,
-    message: `SQLite error in ${path}: ${message}`,
+    message: `SQLite error in ${path}: ${isOfFolder ? 'it is a folder' : message}`,
     next: rule.next,
     ...(code === '' ? {} : { seen: code }),
     cause: thrown,

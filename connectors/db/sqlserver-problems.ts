@@ -47,7 +47,7 @@ const rules: readonly ErrorNumbers[] = [
   },
 ];
 
-interface Login extends Omit<Circumstances, 'hasTls'> {
+interface Login extends Omit<Circumstances, 'hasTls' | 'hasCertificate'> {
   /** Number of the server's first login error, which tedious doesn't expose. */
   readonly loginError?: number | undefined;
 }

@@ -22,7 +22,7 @@ const roughRowBytes = 200;
 export class SqlserverSession {
   readonly #tedious: typeof Tedious;
   readonly #connection: Connection;
-  readonly #circumstances: Omit<Circumstances, 'isConnected' | 'hasTls'>;
+  readonly #circumstances: Omit<Circumstances, 'isConnected' | 'hasTls' | 'hasCertificate'>;
   readonly #breakable: Breakable;
   #isConnected = false;
   #loginError: number | undefined;
@@ -30,7 +30,7 @@ export class SqlserverSession {
   private constructor(
     tedious: typeof Tedious,
     config: ConnectionConfiguration,
-    circumstances: Omit<Circumstances, 'isConnected' | 'hasTls'>,
+    circumstances: Omit<Circumstances, 'isConnected' | 'hasTls' | 'hasCertificate'>,
   ) {
     this.#tedious = tedious;
     this.#circumstances = circumstances;

@@ -4,7 +4,7 @@ import { mysqlProblem } from '../../connectors/db/mysql-problems.ts';
 import { postgresProblem } from '../../connectors/db/postgres-problems.ts';
 import { sqlserverProblem } from '../../connectors/db/sqlserver-problems.ts';
 
-const reading = { place: 'db:1', connectSeconds: 15, isConnected: true, hasTls: true };
+const reading = { place: 'db:1', connectSeconds: 15, isConnected: true, hasTls: true, hasCertificate: false };
 const connecting = { ...reading, isConnected: false };
 const inTheClear = { ...connecting, hasTls: false };
 

@@ -12,7 +12,7 @@ import type { SshLogin } from '../../src/sdk/ssh/login.ts';
 import { loginProblem } from '../../src/sdk/ssh/problems.ts';
 import { PromptAnswers } from '../../src/sdk/ssh/prompts.ts';
 
-const at = { place: 'db:1', connectSeconds: 10, isConnected: false, hasTls: true };
+const at = { place: 'db:1', connectSeconds: 10, isConnected: false, hasTls: true, hasCertificate: false };
 const pg = (code: string, message = 'no') =>
   Object.assign(new DatabaseError(message, message.length, 'error'), { code, severity: 'FATAL' });
 const my = (errno: number) => Object.assign(new Error('no'), { errno, sqlMessage: 'no', sqlState: '28000' });
