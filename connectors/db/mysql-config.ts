@@ -29,6 +29,8 @@ export function mysqlConfig({ address, server, tls, socket }: ConfigParts): Conn
     // The server must not be able to read local files, and the driver must not change the meaning of a query.
     flags: ['-LOCAL_FILES', '-IGNORE_SPACE', '-FOUND_ROWS'],
     ssl: tls === undefined ? undefined : secure(tls),
+    // Cloud providers' tokens and LDAP passwords are sent in clear text, so only to a server that is verified.
+    enableCleartextPlugin: tls?.rejectUnauthorized === true,
   };
 }
 

@@ -108,6 +108,7 @@ export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
   const { place, connectSeconds, isConnected } = where;
   if (thrown instanceof Problem) return thrown;
   const { errno, sqlState, sqlMessage, code: name } = (thrown ?? {}) as ServerError;
+  if (name === 'MYSQL_CLEAR_PASSWORD_NOT_ENABLED') return clearPasswordRefused(thrown, place);
   if (name === 'AUTH_SWITCH_PLUGIN_ERROR') return pluginRefused(thrown, where);
   if (typeof errno !== 'number' || sqlMessage === undefined) {
     if (seenIn(thrown).message === 'connect ETIMEDOUT') return connectTimeout(place, connectSeconds);
@@ -131,6 +132,16 @@ function withCorrectPassword({ hasTls, hasCertificate }: Circumstances): string 
   const need = hasTls ? 'a client certificate (cert_file and key_file)' : 'tls: { mode: verify }';
   const isComplete = hasTls && hasCertificate;
   return isComplete ? loginRefused.next : `${loginRefused.next}; if they are correct, the account may require ${need}`;
+}
+
+function clearPasswordRefused(cause: unknown, place: string): Problem {
+  return new Problem({
+    code: 'DB_TLS_REQUIRED',
+    family: 'config',
+    message: `the database at ${place} requires the password in clear text (mysql_clear_password), which is sent only over a verified TLS connection`,
+    next: `${tlsRequired.next}, with a ca_file if the provider has its own authority`,
+    cause,
+  });
 }
 
 /** A driver error about an authentication plugin, which usually isn't supported. */

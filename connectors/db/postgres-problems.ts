@@ -81,9 +81,9 @@ const otherParameters: ErrorMeaning = {
 
 const manyStatements: ErrorMeaning = { ...otherParameters, next: 'use a single statement; remove the others' };
 
-/** Methods other than a password: peer, ident, LDAP, PAM, RADIUS. */
+/** Methods other than a password in the database: peer, ident, LDAP, RADIUS, and PAM, with which Amazon RDS checks tokens. */
 const otherMethod: ErrorMeaning = {
-  ...loginRefused,
+  ...passwordRefused,
   next: "check the source's user, and the method for it in pg_hba.conf: with peer or ident, Sluice must run as that user of the operating system; with others, the password may be wrong",
 };
 

@@ -29,6 +29,13 @@ const unauthenticated = Object.assign(new Error('All configured authentication m
 describe('a refused login', () => {
   it.each<[string, Problem]>([
     ['PostgreSQL: wrong password', postgresProblem(pg('28P01'), at)],
+    [
+      'PostgreSQL: an expired token of Amazon RDS',
+      postgresProblem(
+        Object.assign(pg('28000', 'PAM authentication failed for user "etl"'), { routine: 'auth_failed' }),
+        at,
+      ),
+    ],
     ['PgBouncer: wrong password', postgresProblem(pg('08P01', 'SASL authentication failed'), at)],
     ['MySQL 1045', mysqlProblem(my(1045), at)],
     ['SQL Server 18456', sqlserverProblem(ms(18456), at)],
