@@ -41,7 +41,7 @@ export async function extractChunks(given: ChunkedOptions): Promise<Extraction> 
 }
 
 /** Only values of these types are sorted in the same way by every database, regardless of its settings. */
-const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz', 'text'];
+const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz', 'text', 'binary'];
 const mendNulls = 'use a column without nulls; the primary key is best';
 
 class Chunks {

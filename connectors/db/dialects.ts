@@ -1,9 +1,15 @@
 import type { Dialect } from './dialect.ts';
 
+/** The bytes of a binary value, whose text is base64, in hexadecimal. */
+const hexOf = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
+
 /** Binds the value as text. The server converts the text to the column's type without loss. */
 export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
-  operand: ({ text }, before) => ({ sql: `$${before.length + 1}`, parameters: [text] }),
+  operand: ({ type, text }, before) => ({
+    sql: `$${before.length + 1}`,
+    parameters: [type === 'binary' ? `\\x${hexOf(text)}` : text],
+  }),
   limit: (rows) => ({ last: ` limit ${rows}` }),
 };
 
@@ -19,6 +25,7 @@ export const mysqlDialect: Dialect = {
 
 function mysqlLiteral(type: string, text: string): string {
   if (type === 'integer' || type === 'decimal') return text;
+  if (type === 'binary') return `x'${hexOf(text)}'`;
   const hex = `_utf8mb4 x'${Buffer.from(isTime(type) ? wallClock(text) : text, 'utf8').toString('hex')}'`;
   if (type === 'date') return `cast(${hex} as date)`;
   return isTime(type) ? `cast(${hex} as datetime(6))` : hex;
@@ -52,6 +59,7 @@ export const sqlserverDialect: Dialect = {
 
 function sqlserverLiteral(type: string, text: string): string {
   if (type === 'integer' || type === 'decimal') return text;
+  if (type === 'binary') return `0x${hexOf(text)}`;
   const words: Readonly<Record<string, string>> = { timestamp: 'datetime2(7)', timestamptz: 'datetimeoffset(7)' };
   const word = type === 'uuid' ? 'uniqueidentifier' : (words[type] ?? type);
   return `cast('${text.replaceAll("'", "''")}' as ${word})`;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,9 +13,11 @@ interface Place {
   run(sql: string): Promise<void>;
   /** Rows `i` from 1 to n with a value. */
   series(n: number): string;
+  /** A type of bytes for keys, and an expression for the MD5 of `i` as bytes. */
+  readonly bytes: { readonly type: string; readonly md5: string };
 }
 
-function itReadsInChunks({ url, port, run, series }: Place): void {
+function itReadsInChunks({ url, port, run, series, bytes }: Place): void {
   const chunks = (rows: number, column = 'i') => ({ column, rows });
 
   it.each([1, 3, 7, 10, 11, 1000])('returns every row once, in order, in chunks of %i', async (rows) => {
@@ -38,6 +41,22 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
       rows += batch.length;
     }
     expect(rows).toBe(4);
+  });
+
+  it.each([1, 7, 256, 1000])('accepts bytes as the key, in chunks of %i', async (rows) => {
+    await run(`create table hashed (i int, k ${bytes.type} primary key)`);
+    try {
+      await run(`insert into hashed select i, ${bytes.md5} from (${series(256)}) s`);
+      const { rows: found } = await read({ url: url() }, { sql: 'select k from hashed', chunks: chunks(rows, 'k') });
+      const hashes = Array.from({ length: 256 }, (_, i) =>
+        createHash('md5')
+          .update(String(i + 1))
+          .digest(),
+      );
+      expect(found.map(([k]) => k)).toEqual(hashes.sort(Buffer.compare).map((hash) => hash.toString('base64')));
+    } finally {
+      await run('drop table hashed');
+    }
   });
 
   /** The rows that are read if a table has five, chunks have two, and this statement runs after the first chunk. */
@@ -162,6 +181,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL in chunks', (s
     port: () => server().port,
     run: async (sql) => void (await admin.query(sql)),
     series: (n) => `select i, repeat('x', 100) as fill from generate_series(1, ${n}) i`,
+    bytes: { type: 'bytea', md5: "decode(md5(i::text), 'hex')" },
   });
 
   it('gives up if the server stops responding', async () => {
@@ -195,6 +215,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB in chunks', (server)
     port: () => server().port,
     run: async (sql) => void (await admin.query(sql)),
     series: (n) => `select i, fill from (select seq as i, repeat('x', 100) as fill from seq_1_to_${n}) one`,
+    bytes: { type: 'binary(16)', md5: 'unhex(md5(i))' },
   });
 
   it('leaves no connection open', async () => {

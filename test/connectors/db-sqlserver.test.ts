@@ -427,6 +427,7 @@ describe('SQL Server syntax', () => {
       [],
     ],
     ['date', '2026-01-31', "cast('2026-01-31' as date)", []],
+    ['binary', '3q0=', '0xdead', []],
     ['text', "it's", '@p3', ["it's"]],
   ] as const)('writes a bound of type %s', (type, value, sql, parameters) => {
     expect(sqlserverDialect.operand({ type, text: value }, [1, 2])).toEqual({ sql, parameters });
