@@ -104,6 +104,12 @@ const words: Readonly<Record<Occasion | typeof stateSubject, Words>> = {
     over: 'the system clock has been stable for an hour',
     overMany: 'the system clock has been stable for an hour',
   },
+  failover: {
+    one: "the state's database may have lost its latest transactions",
+    many: "the state's database may have lost its latest transactions",
+    over: "the failover of the state's database was a day ago",
+    overMany: "the failover of the state's database was a day ago",
+  },
   files: {
     one: '{}: files cannot be moved or deleted after their delivery',
     many: '{} jobs: files cannot be moved or deleted after their delivery',

@@ -26,6 +26,7 @@ import { checkVersion, migrate } from './engine/migrate.ts';
 import { PendingWrites } from './engine/pending-writes.ts';
 import type { StateDatabase } from './engine/state-database.ts';
 import { isUnwritable } from './engine/state-problem.ts';
+import { FailoverGuard } from './failover-guard.ts';
 import { LoginHolds } from './login-holds.ts';
 import { LoginRecords } from './logins.ts';
 import { GoodPayloads } from './outbox/good-payloads.ts';
@@ -57,6 +58,7 @@ import { Runs } from './runs/runs.ts';
 import { Schedules } from './runs/schedules.ts';
 import { Skips } from './runs/skips.ts';
 import { Settings } from './settings.ts';
+import { StateTrust } from './state-trust.ts';
 
 /** The repositories for all data that survives the process, with one repository per noun. */
 const repositories = {
@@ -92,6 +94,7 @@ const repositories = {
   throttledJobs: ThrottledJobs,
   runStats: RunStats,
   targets: Targets,
+  trust: StateTrust,
   usageChecks: UsageChecks,
   watermarks: Watermarks,
 } as const;
@@ -191,9 +194,12 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
   const copies: CopySpace = {};
   const readJobs = new Set<string>();
   const files = { folder: at, blobs, copies, keep, readJobs };
-  const context: StoreContext = { db, lock, unlockedDb, clock, processes, pending, ...files };
+  const unguarded: StoreContext = { db, lock, unlockedDb, clock, processes, pending, ...files };
+  const failovers = engine.server && new FailoverGuard(unguarded, engine.server);
+  const context: StoreContext = { ...unguarded, failovers };
   try {
     await migrate(engine, { clock, folder: at });
+    await failovers?.check();
   } catch (error) {
     options.stop?.removeEventListener('abort', hurry);
     await blobs?.storage.close?.();

@@ -41,7 +41,7 @@ it("a process's settings are deleted when it stops or has died, and no others", 
   expect(await b.processSettings.find('config', '["a"]')).toBeUndefined();
   expect(await b.processSettings.find('config', '["b"]')).toBe('x');
   await b.processSettings.forget();
-  expect((await b.settings.below('')).map(({ name }) => name)).toEqual(['processes']);
+  expect((await b.settings.below('p')).map(({ name }) => name)).toEqual(['processes']);
 });
 
 it('a process that was silent keeps its settings for an hour, because it may still be alive', async () => {

@@ -26,6 +26,7 @@ export const occasions = [
   'source',
   'config',
   'clock',
+  'failover',
   'files',
 ] as const;
 

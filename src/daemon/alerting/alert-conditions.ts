@@ -25,6 +25,7 @@ const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
   disk: 'disk',
   files: 'files',
   clock: 'clock',
+  failover: 'failover',
 };
 
 interface AlertContext {

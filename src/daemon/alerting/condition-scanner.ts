@@ -55,7 +55,7 @@ function standingIn(
   return ({ subject, occasion }) => {
     const [kind = '', name = ''] = split(subject);
     if (kind === 'scheduler') return hasBeat ? 'judged' : 'unknown';
-    if (kind === 'clock') return 'judged';
+    if (kind === 'clock' || kind === 'database') return 'judged';
     if (kind === 'config') return hasBeat ? 'judged' : 'unknown';
     if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';

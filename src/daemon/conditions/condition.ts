@@ -29,6 +29,7 @@ export const conditionKinds = [
   'stranded',
   'channel',
   'clock',
+  'failover',
 ] as const;
 
 export type ConditionKind = (typeof conditionKinds)[number];

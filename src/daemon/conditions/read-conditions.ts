@@ -12,6 +12,7 @@ import { findClockSet } from './clock.ts';
 import { type Condition, conditionKinds, conditionLevels, type Snapshot } from './condition.ts';
 import { findConfigFaults } from './config-faults.ts';
 import { diskCondition } from './disk.ts';
+import { findFailover } from './failover.ts';
 import { findFailures } from './failures.ts';
 import { findUnfinishedFiles } from './files.ts';
 import { loginConditions } from './logins.ts';
@@ -84,6 +85,7 @@ export async function readConditions(
     ...findStranded(snapshot),
     ...(await findFailingChannels(snapshot)),
     ...(await findClockSet(snapshot)),
+    ...(await findFailover(snapshot)),
   ]);
 }
 

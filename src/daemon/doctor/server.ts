@@ -91,7 +91,7 @@ function replicationFindings({ standbys, isCommitSynchronous, isCommitDurable }:
       : bad(
           'database durability',
           'standby servers are asynchronous, so a failover loses the latest transactions',
-          'set synchronous_standby_names; after a failover, expect payloads that are sent twice and requests that are not counted',
+          "set synchronous_standby_names; otherwise, after a failover, each job sends all its rows again and some of the day's requests are not counted",
         ),
   ];
 }

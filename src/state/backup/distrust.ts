@@ -18,37 +18,12 @@ export async function distrustState(location: StateLocation, clock?: Clock): Pro
   if (store === undefined) throw nothingThere(location);
   try {
     await refuseLiving(store, location);
-    return await distrust(
-      store,
-      location,
+    return await store.trust.withdraw(
       'The state was returned to an earlier time; newer data may have been sent since then',
     );
   } finally {
     await store.close();
   }
-}
-
-/**
- * Makes an old state safe to use: destinations may have received newer data since. Marks owed payloads dead, with this
- * message. Each job sends all its rows again, whatever its instance showed. Returns the number of payloads.
- */
-export async function distrust(store: Store, location: StateLocation, message: string): Promise<number> {
-  let parked = 0;
-  for (const { id } of await store.outbox.inState('owed')) {
-    if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
-  }
-  const { db, close } = await engineOf(location);
-  try {
-    await db.updateTable('receipts').set({ certain: 0 }).execute();
-    // A job's kept rows always match its watermark, so jobs with kept rows keep both. But their instances may have
-    // changed in the meantime, so all rows are sent again.
-    const keeping = db.selectFrom('current_generations').select('job');
-    await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
-    await store.generations.doubt();
-  } finally {
-    await close();
-  }
-  return parked;
 }
 
 /** Releases what the processes that used a state had, because none of them uses its copy. */

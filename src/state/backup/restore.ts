@@ -10,10 +10,11 @@ import { idName } from '../blobs/state-id.ts';
 import { claimFolder, taken } from '../claim-folder.ts';
 import { hasDatabase } from '../engine/has-database.ts';
 import { type ServerLocation, type StateLocation, stateText } from '../engine/state-database.ts';
+import { serverSettingName } from '../failover-guard.ts';
 import { openExistingStore } from '../open-existing-store.ts';
 import { openStore, type Store } from '../store.ts';
 import { type BackupManifest, databaseName, keyName, namesIn, verifyBackup } from './backup-files.ts';
-import { distrust, forgetProcesses, refuseLiving } from './distrust.ts';
+import { forgetProcesses, refuseLiving } from './distrust.ts';
 
 export interface RestoreOptions {
   readonly from: string;
@@ -95,10 +96,10 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
   const store = await openStore(stage, { clock });
   try {
     await forgetProcesses(location);
-    await store.settings.forget(idName);
+    await store.settings.forget(idName, serverSettingName);
     if (moved) return 0;
     const message = `The state was restored from a backup made at ${manifest.made_at}; newer data may have been sent since then`;
-    return await distrust(store, location, message);
+    return await store.trust.withdraw(message);
   } finally {
     await store.close();
   }

@@ -16,6 +16,8 @@ export interface StoreContext extends Pick<Engine, 'db' | 'lock' | 'unlockedDb'>
   readonly pending: PendingWrites;
   /** Absolute path of the state folder. */
   readonly folder: string;
+  /** Notices failovers of the database's server. Absent if the database is a file. */
+  readonly failovers?: { isDue(): boolean; check(): Promise<void> };
   /** Where blobs are stored. If absent, the files in the state folder are the only ones. */
   readonly blobs?: BlobBackend;
   /** How much space this machine has for copies of blobs. */
@@ -78,11 +80,30 @@ async function transact<T>(context: StoreContext, keys: readonly string[] | unde
     assertLocked(context, keys);
     return work(context);
   }
+  for (let tries = 0; ; tries++) {
+    const result = await attempt(context, keys, work);
+    if (result !== unchecked) return result;
+    if (tries === maxChecks) throw new Error('the database changes servers faster than it can be checked');
+    await context.failovers?.check();
+  }
+}
+
+const maxChecks = 10;
+/** The result of a transaction that was rolled back because the server must be checked first. */
+const unchecked = Symbol('unchecked');
+
+async function attempt<T>(
+  context: StoreContext,
+  keys: readonly string[] | undefined,
+  work: Work<T>,
+): Promise<T | typeof unchecked> {
   const taken: Taken = new Map();
   let isDone = false;
   try {
     return await context.db.transaction().execute(async (db: Transaction<Tables>) => {
       await context.lock?.(db, keys);
+      // The transaction's begin has shown which server it runs on.
+      if (context.failovers?.isDue()) return unchecked;
       const result = await work({ ...context, db, taken, locked: keys && new Set(keys) });
       isDone = true;
       return result;

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../lib/clock.ts';
 import type { Processes } from '../processes/processes.ts';
 import type { Tables } from '../tables.ts';
+import type { StateServer } from './server-identity.ts';
 import type { WriteHealth } from './write-health.ts';
 
 /** A lock that the server releases as soon as the connection of the process that holds it breaks. */
@@ -36,6 +37,8 @@ export interface Engine {
   /** The clock that all processes that can open this database share. */
   readonly clock: Clock;
   readonly processes: Processes;
+  /** The server that has the database. Absent if the database is a file. */
+  readonly server?: StateServer;
   /** Returns the lock for the process that plans; undefined if only one process can be the daemon. */
   plannerLock?(): PlannerLock;
   /** Returns whether the table of applied migrations exists. */

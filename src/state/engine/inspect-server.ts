@@ -32,7 +32,7 @@ export interface ServerInspection {
 const settings = `select current_user as "user", current_setting('server_version') as version,
   current_setting('server_version_num')::int as number, pg_backend_pid() as pid,
   current_setting('transaction_read_only') = 'on' as is_read_only,
-  current_setting('synchronous_commit') as commit, current_setting('synchronous_standby_names') as names,
+  current_setting('synchronous_commit') as commit,
   (select count(*)::int from pg_stat_replication) as standbys,
   exists (select from pg_namespace where nspname = $1) as has_schema,
   case when exists (select from pg_namespace where nspname = $1) then has_schema_privilege($1, 'create')
@@ -45,7 +45,6 @@ interface Settings {
   readonly pid: number;
   readonly is_read_only: boolean;
   readonly commit: string;
-  readonly names: string;
   readonly standbys: number;
   readonly has_schema: boolean;
   readonly may_create: boolean;
@@ -68,7 +67,6 @@ export async function inspectServer(database: StateDatabase): Promise<ServerInsp
       hasSchema: seen.has_schema,
       mayCreate: seen.may_create,
       standbys: seen.standbys,
-      isCommitSynchronous: seen.names !== '' && !['local', 'off'].includes(seen.commit),
       isCommitDurable: seen.commit !== 'off',
       ...(await timesOf(client)),
     };
@@ -80,14 +78,18 @@ export async function inspectServer(database: StateDatabase): Promise<ServerInsp
 }
 
 /** Compares the clocks in the fastest of several round trips, whose answer left the server halfway through. */
-async function timesOf(client: pg.Client): Promise<Pick<ServerInspection, 'roundTripMs' | 'clockDifferenceMs'>> {
+async function timesOf(
+  client: pg.Client,
+): Promise<Pick<ServerInspection, 'roundTripMs' | 'clockDifferenceMs' | 'isCommitSynchronous'>> {
   const trips: { ms: number; difference: number }[] = [];
+  let isCommitSynchronous = false;
   for (let i = 0; i < 10; i++) {
     const [began, at] = [performance.now(), Date.now()];
     const { rows } = await client.query<ServerSample>(sampleQuery);
     const ms = performance.now() - began;
+    isCommitSynchronous = rows[0]!.is_synchronous;
     trips.push({ ms, difference: rows[0]!.now - at - ms / 2 });
   }
   const sorted = trips.sort((a, b) => a.ms - b.ms);
-  return { roundTripMs: sorted[5]!.ms, clockDifferenceMs: sorted[0]!.difference };
+  return { roundTripMs: sorted[5]!.ms, clockDifferenceMs: sorted[0]!.difference, isCommitSynchronous };
 }

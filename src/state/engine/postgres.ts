@@ -10,6 +10,7 @@ import type { Engine } from './engine.ts';
 import { lockPatienceMs } from './patient-driver.ts';
 import { PostgresLock } from './postgres-lock.ts';
 import { ServerClock } from './server-clock.ts';
+import { identifyServer } from './server-identity.ts';
 import { serverDifferences } from './server-schema.ts';
 import { lockStatement, type ServerSample, StateClient, type StateClientOptions } from './state-client.ts';
 import { databaseText, type StateDatabase, type StateDatabaseTls } from './state-database.ts';
@@ -22,10 +23,10 @@ import { WriteHealth } from './write-health.ts';
 export function postgresEngine(database: StateDatabase, folder: string): Engine {
   const health = new WriteHealth();
   const clock = new ServerClock();
-  let boot = '';
+  let last: ServerSample | undefined;
   const onSample = (sample: ServerSample): void => {
     clock.sample(sample.now);
-    boot = sample.boot;
+    last = sample;
   };
   const problemOf = (error: unknown): unknown => databaseProblem(error, database);
   const { schema } = database;
@@ -55,7 +56,8 @@ export function postgresEngine(database: StateDatabase, folder: string): Engine 
     lock: (at, keys) => at.executeQuery(CompiledQuery.raw(lockStatement, [keys])),
     health,
     clock,
-    processes: serverProcesses(() => boot),
+    processes: serverProcesses(() => last?.boot ?? ''),
+    server: { sample: () => last, identify: () => identifyServer(db) },
     plannerLock: () =>
       new PostgresLock({ ...connectionConfig(database), stream: () => sockets.create() }, `sluice planner:${schema}`),
     async hasMigrations(at) {

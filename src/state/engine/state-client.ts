@@ -17,19 +17,26 @@ export interface StateClientOptions {
   readonly health: WriteHealth;
   /** Converts an error of the driver to a Problem if the server or the network caused the error. */
   readonly problemOf: (error: unknown) => unknown;
-  /** Receives the server's time, in epoch milliseconds, and the time at which the server was started, as text. */
   readonly onSample: (sample: ServerSample) => void;
 }
 
-/** The server's time in epoch milliseconds, and a text that changes when the server restarts or another takes over. */
+/** What each transaction learns about the server. */
 export interface ServerSample {
+  /** The server's time, in epoch milliseconds. */
   readonly now: number;
+  /** A text that changes when the server restarts or another takes over. */
   readonly boot: string;
+  /** Whether a commit waits until a standby has the transaction. */
+  readonly is_synchronous: boolean;
 }
 
+/** SQL expression: whether a commit waits until a standby has the transaction. */
+const isSynchronous =
+  "current_setting('synchronous_standby_names') <> '' and current_setting('synchronous_commit') not in ('local', 'off')";
+
 /** Selects a {@link ServerSample}. */
-export const sampleQuery =
-  'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now, extract(epoch from pg_postmaster_start_time())::text as boot';
+export const sampleQuery = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+  extract(epoch from pg_postmaster_start_time())::text as boot, ${isSynchronous} as is_synchronous`;
 
 /**
  * Not SQL: names the keys that a transaction locks, as its first statement with one value. All transactions that name
