@@ -1,4 +1,5 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
@@ -29,6 +30,13 @@ async function read(path: string, dialect: string, more: Record<string, unknown>
   return (await extractTable(file, { source: {}, query, folder })).rows;
 }
 
+/** The rows of a program's output. */
+async function readOutput(output: Buffer, options: Record<string, unknown>) {
+  const path = join(folder, 'output.txt');
+  await writeFile(path, output);
+  return await read(path, 'csv', { header: true, ...options });
+}
+
 describeWithServer({ servers: 'PostgreSQL' }, 'a dump of PostgreSQL', (server) => {
   it('is read exactly', async () => {
     const client = new pg.Client(server().url);
@@ -43,6 +51,15 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a dump of PostgreSQL', (server) =
       expect(await read(path, 'postgres_text', { delimiter: '|' })).toEqual(rows);
       await client.query(`copy (select bytea '\\x00' as b) to '${path}'`);
       expect(await read(path, 'postgres_text')).toEqual([['\\x00']]);
+      const select = 'select * from t order by id';
+      const psql = (...args: string[]) => execFileSync('psql', ['-X', server().url, ...args]);
+      expect(await readOutput(psql('-c', `copy (${select}) to stdout (format csv, header)`), {})).toEqual(rows);
+      const plain = [
+        ['1', 'x'],
+        ['2', null],
+      ];
+      const table = psql('-A', '-c', "values ('1', 'x'), ('2', null)");
+      expect(await readOutput(table, { delimiter: '|', quote: '', skip_footer: 1 })).toEqual(plain);
     } finally {
       await client.end();
     }
@@ -58,6 +75,27 @@ describeWithServer({ servers: 'MariaDB' }, 'a dump of MariaDB', (server) => {
       const path = join(server().folder, 'dump.txt');
       await client.query(`select * from t order by id into outfile '${path}'`);
       expect(await read(path, 'mysql_text')).toEqual(rows);
+      await client.query(
+        `select * from t order by id into outfile '${path}.csv' fields terminated by ',' enclosed by '"'`,
+      );
+      expect(await read(`${path}.csv`, 'csv', { escape: '\\', null_text: '\\N' })).toEqual(rows);
+      const { host, port, user, password, database } = server();
+      const login = [
+        '--default-character-set=utf8mb4',
+        `--host=${host}`,
+        `--port=${port}`,
+        `--user=${user}`,
+        `--password=${password}`,
+      ];
+      const batch = execFileSync('mysql', [
+        ...login,
+        '--batch',
+        '-e',
+        'select * from t where id <> 3 order by id',
+        database,
+      ]);
+      const dialect = { dialect: 'mysql_text', null_text: 'NULL' };
+      expect(await readOutput(batch, dialect)).toEqual(rows.filter(([id]) => id !== '3'));
     } finally {
       await client.end();
     }
