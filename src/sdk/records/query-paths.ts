@@ -61,20 +61,27 @@ interface RunTime {
 }
 
 /** The paths of a run, in reading order; earlier days come first. */
-export function pathsOfRun(
-  { path, offset = '0d', days, files }: PathQuery & { readonly files: string },
-  { logicalAt, timezone = 'UTC' }: RunTime,
-): readonly QueryPath[] {
-  const last = Moment.ofRun(timezone, logicalAt).plus(offset);
+export function pathsOfRun(query: PathQuery & { readonly files: string }, time: RunTime): readonly QueryPath[] {
   const filled = new Map<string, QueryPath>();
-  for (const written of writtenPaths(path)) {
-    for (let back = hasDate(written) ? days - 1 : 0; back >= 0; back--) {
-      const own = fillDates(written, { at: last.plus(`-${back}d`).at.epochMilliseconds, timezone });
-      const isOptional = hasDate(written) && days > 1 && files !== 'all';
+  for (const written of writtenPaths(query.path)) {
+    const isOptional = hasDate(written) && query.days > 1 && query.files !== 'all';
+    // Without native dates and times, loading them takes longer than a run that finds nothing new.
+    for (const own of hasDate(written) ? pathsOfDays(written, query, time) : [written])
       filled.set(own, filled.get(own) ?? { path: own, top: topOf(written), isOptional });
-    }
   }
   return [...filled.values()];
+}
+
+function pathsOfDays(
+  written: string,
+  { offset = '0d', days }: PathQuery,
+  { logicalAt, timezone = 'UTC' }: RunTime,
+): string[] {
+  const last = Moment.ofRun(timezone, logicalAt).plus(offset);
+  return Array.from({ length: days }, (_, i) => {
+    const { at } = last.plus(`-${days - 1 - i}d`);
+    return fillDates(written, { at: at.epochMilliseconds, timezone });
+  });
 }
 
 /** The paths as the user wrote them. */
