@@ -80,7 +80,7 @@ export const postgresBreaks: readonly Break[] = [
     sql: sorting,
     before: ({ run }) => run("alter role reader set temp_file_limit = '1MB'; alter role reader set work_mem = '64kB'"),
     after: reset,
-    ends: ['DB_SERVER_BUSY', /temporary file size exceeds/],
+    ends: ['DB_QUERY_FAILED', /temporary file size exceeds/],
   },
   {
     how: 'memory is at its end',
