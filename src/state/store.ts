@@ -1,9 +1,5 @@
-import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import { refuseLinksIn } from '../lib/foreign-links.ts';
-import { makeFolder } from '../lib/make-folder.ts';
-import { ensurePrivateFile } from '../lib/private-file.ts';
 import type { Problem } from '../lib/problem.ts';
 import { AlertRecords } from './alerts.ts';
 import type { BlobBackend } from './blobs/blob-storage.ts';
@@ -21,7 +17,6 @@ import {
 } from './engine/context.ts';
 import { useDatabase, useServer } from './engine/database.ts';
 import type { Engine, PlannerLock } from './engine/engine.ts';
-import { folderProblem } from './engine/folder-problem.ts';
 import { checkVersion, migrate } from './engine/migrate.ts';
 import { PendingWrites } from './engine/pending-writes.ts';
 import type { StateDatabase } from './engine/state-database.ts';
@@ -36,6 +31,7 @@ import { Quarantine } from './outbox/quarantine.ts';
 import { Receipts } from './outbox/receipts.ts';
 import { Resends } from './outbox/resends.ts';
 import { Targets } from './outbox/targets.ts';
+import { prepareFolder } from './prepare-folder.ts';
 import { ProcessHeartbeats } from './processes/heartbeats.ts';
 import { keepBeating } from './processes/keep-beating.ts';
 import { Leases } from './processes/leases.ts';
@@ -276,26 +272,4 @@ async function openBlobs({ blobDb: db }: Engine, database?: StateDatabase): Prom
   if (db === undefined || database === undefined) return undefined;
   const { openBackend } = await import('./blobs/open-storage.ts');
   return openBackend(db, database);
-}
-
-/** Creates the folder, and `file` in it, if they don't exist. Only their owner can use them. */
-function prepareFolder(folder: string, file?: string): void {
-  try {
-    makeFolder(join(folder, 'payloads'), 0o700, { lasting: true });
-    refuseLinksIn(folder);
-    restrict(folder);
-    if (file !== undefined) ensurePrivateFile(file);
-  } catch (error) {
-    throw folderProblem(error, { folder, file });
-  }
-}
-
-/** Removes other users' permissions from a folder. */
-function restrict(folder: string): void {
-  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    fchmodSync(descriptor, 0o700);
-  } finally {
-    closeSync(descriptor);
-  }
 }
