@@ -50,15 +50,14 @@ export class FailoverGuard {
     const identity = await this.#server.identify();
     const sample = this.#server.sample();
     if (sample === undefined) return;
+    const { is_synchronous } = sample;
     // Without a timeline, a failover can't be told from a restart.
-    if (identity !== undefined) await this.#settle(identity);
-    const boot = identity?.boot ?? sample.boot;
-    this.#checked = { boot, isSynchronous: sample.is_synchronous };
+    if (identity !== undefined) await this.#settle(identity, is_synchronous);
+    this.#checked = { boot: identity?.boot ?? sample.boot, isSynchronous: is_synchronous };
   }
 
-  async #settle({ boot, system, timeline }: ServerIdentity): Promise<void> {
-    const isSynchronous = this.#server.sample()?.is_synchronous === true;
-    const current: KnownServer = { system, timeline, is_synchronous: isSynchronous };
+  async #settle({ boot, system, timeline }: ServerIdentity, is_synchronous: boolean): Promise<void> {
+    const current: KnownServer = { system, timeline, is_synchronous };
     const text = JSON.stringify(current);
     if ((await new Settings(this.#context).find(serverSettingName)) === text) return;
     await inTransaction(this.#context, async (inside) => {
