@@ -6,6 +6,7 @@ import { loginCommand } from '../../oauth/login-problems.ts';
 import { roomAdvice } from '../../state/engine/disk-problems.ts';
 import type { Store } from '../../state/store.ts';
 import { readChecks } from '../checks/check-results.ts';
+import { clockAdvice } from '../conditions/clock.ts';
 import { failoverAdvice } from '../conditions/failover.ts';
 import type { ConditionCache } from '../conditions/read-conditions.ts';
 import { explainJob } from '../explain/explain.ts';
@@ -31,7 +32,7 @@ export async function describe(
   }
   if (kind === 'clock') {
     const next = { message: 'schedules use the new time; the history shows missed and repeated runs' };
-    return { next, fix: 'synchronize the clock with a time server: timedatectl set-ntp true; then sluice doctor' };
+    return { next, fix: clockAdvice };
   }
   if (kind === 'database')
     return { next: { message: 'each job sends all its rows at its next run' }, fix: failoverAdvice };
