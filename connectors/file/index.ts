@@ -23,6 +23,7 @@ import {
   readChangedFiles,
   recordFaults,
   tooYoungReason,
+  uploadReason,
   uploadsSkipped,
   withFilesRead,
   writtenPaths,
@@ -161,6 +162,6 @@ async function findAll({ folder, query, before, signal, warn, ...run }: Selectin
   ];
   if (uploading.length > 0) warn(uploadsSkipped(uploading));
   if (complete.length > 0 || files === 'changed') return complete;
-  if (uploading.length > 0) throw filesNotComplete(uploading, 'the name marks an unfinished upload');
+  if (uploading.length > 0) throw filesNotComplete(uploading, uploadReason);
   throw notFound(folder, paths.map(({ path }) => path).join(', '), 'no file exists for any of these days');
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isUploadName } from '#sdk';
+import { isUploadName, uploadReason } from '#sdk';
 import type { FoundFiles, RemoteFile } from './find.ts';
 import { inspectFile } from './inspect-file.ts';
 import type { FtpQueryValues } from './options.ts';
@@ -88,6 +88,6 @@ export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): bool
 
 /** Why an unchanged file isn't ready: its name shows an unfinished upload, or its marker is missing. */
 export function reasonOf({ name, path }: RemoteFile, { paths, marker = '' }: ReadyQuery): string {
-  if (isUploadName(name, paths)) return 'the name marks an unfinished upload';
+  if (isUploadName(name, paths)) return uploadReason;
   return `the marker file is missing (${posix.basename(markerOf(path, marker))})`;
 }

@@ -158,6 +158,7 @@ export {
   isUploadName,
   minAgeOption,
   tooYoungReason,
+  uploadReason,
   uploadsSkipped,
 } from './records/unfinished-files.ts';
 export type { AnswerPath, ServiceAnswer } from './service/answer.ts';

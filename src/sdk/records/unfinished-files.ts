@@ -55,6 +55,9 @@ export function filesNotComplete(files: readonly Named[], reason: string): Probl
   });
 }
 
+/** The reason for files whose names show that they aren't complete. */
+export const uploadReason = 'the name marks an unfinished upload';
+
 /** The reason for files that are younger than `min_age`. */
 export function tooYoungReason(files: readonly Pick<DatedFile, 'modified'>[], minAge = ''): string {
   const newest = Math.max(...files.map(({ modified }) => modified));
