@@ -53,7 +53,7 @@ function shelfWith(flaws: Flaws = {}): Connector {
     const handle = openSync(import.meta.filename, 'r');
     try {
       for (const rows of tables(table, after)) {
-        if (flaws.hoarding) for (let i = 0; i < 12; i++) kept.push(Buffer.alloc(1_000_000));
+        while (flaws.hoarding && kept.length < 30) kept.push(Buffer.alloc(1_000_000));
         await wait(0);
         if (!flaws.deaf) signal.throwIfAborted();
         yield batchOf(flaws.hasty ? [...columns] : columns, rows);
