@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { collectResources } from '../../src/service/collect.ts';
 import { openApiOf } from '../../src/service/openapi/document.ts';
 import { loadExamples } from '../../src/service/openapi/examples.ts';
@@ -27,17 +27,41 @@ export async function documentFile(version: '3.1' | '3.0'): Promise<DocumentFile
   return { version, file: join(folder, 'openapi.json'), hash };
 }
 
+/** A program that makes a client. */
+export interface ClientGenerator {
+  readonly name: string;
+  /** Everything that the client depends on except the document: the program, its version and its arguments. */
+  readonly recipe: readonly string[];
+  readonly make: (folder: string) => Promise<void>;
+}
+
 /**
- * Returns the folder with the client that a generator makes of a document. The client is made once for each document and
- * each generator; change `name` to make it again.
+ * Returns the folder with the client that a generator makes of a document. The client is made again if the document or
+ * the recipe changes. Clients of other documents and recipes are removed after a week; until then, tests of another
+ * checkout may use them.
  */
-export function generatedClient(
-  name: string,
-  { hash }: DocumentFile,
-  make: (folder: string) => Promise<void>,
+export async function generatedClient(
+  { name, recipe, make }: ClientGenerator,
+  { version, hash }: DocumentFile,
 ): Promise<string> {
-  return cached(`client-${name}-${hash}`, async (folder) => {
-    await mkdir(folder, { recursive: true });
-    await make(folder);
-  });
+  const made = createHash('sha256')
+    .update(JSON.stringify([hash, ...recipe]))
+    .digest('hex')
+    .slice(0, 12);
+  const prefix = `client-${name}-${version}-`;
+  const folder = await cached(`${prefix}${made}`, make);
+  await removeOthers(folder, prefix);
+  return folder;
+}
+
+const weekMs = 7 * 86_400_000;
+
+async function removeOthers(folder: string, prefix: string): Promise<void> {
+  const cache = dirname(folder);
+  const others = (await readdir(cache)).filter((name) => name.startsWith(prefix) && name !== basename(folder));
+  for (const name of others) {
+    const made = await stat(join(cache, name)).catch(() => undefined);
+    if (made !== undefined && Date.now() - made.mtimeMs > weekMs)
+      await rm(join(cache, name), { recursive: true, force: true });
+  }
 }

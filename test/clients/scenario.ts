@@ -3,6 +3,8 @@ import { promisify } from 'node:util';
 import { bench, keys } from '../service/service.ts';
 
 const run = promisify(execFile);
+/** Ends a program that waits forever. A busy machine needs much less. */
+const timeout = 120_000;
 
 /** A program that uses a generated client. */
 export interface ClientProgram {
@@ -19,7 +21,7 @@ export interface ClientProgram {
 export async function runScenario({ command, args, cwd }: ClientProgram): Promise<void> {
   const given = await bench();
   const env = { ...process.env, BASE_URL: given.service.url, API_KEY: keys.acmeAdmin };
-  await run(command, args, { cwd, env }).catch((failure: { stdout?: string; stderr?: string }) => {
+  await run(command, args, { cwd, env, timeout }).catch((failure: { stdout?: string; stderr?: string }) => {
     throw new Error(`${command} failed: ${failure.stdout}${failure.stderr}`, { cause: failure });
   });
 }

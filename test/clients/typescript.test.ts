@@ -1,5 +1,5 @@
 import { cp, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { describe, it } from 'vitest';
 import { reportMissing } from '../servers/describe.ts';
@@ -51,8 +51,14 @@ else
 
 async function prove({ program, generator, args }: TypeScriptClient, document: DocumentFile): Promise<void> {
   const tools = await npmProject('clients');
-  const made = await generatedClient(program, document, (folder) =>
-    runTool(join(tools, 'node_modules/.bin', generator), args(document.file, folder)),
+  const made = await generatedClient(
+    {
+      name: program,
+      // The name of the project's folder contains the hash of the versions.
+      recipe: [basename(tools), generator, ...args('', '')],
+      make: (folder) => runTool(join(tools, 'node_modules/.bin', generator), args(document.file, folder)),
+    },
+    document,
   );
   const folder = await scratch();
   await cp(made, folder, { recursive: true });

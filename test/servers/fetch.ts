@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const maxOutputBytes = 16 * 1024 * 1024;
+/** Ends a tool that waits forever. Even slow downloads need less. */
+const timeout = 15 * 60_000;
 
 /** Where servers from registries are kept between runs. SLUICE_TEST_CACHE sets a different folder. */
 function cacheFolder(): string {
@@ -38,10 +40,12 @@ export async function cached(name: string, make: (folder: string) => Promise<voi
 
 /** Runs a program to its end; fails with its output. */
 export async function runTool(program: string, args: readonly string[]): Promise<void> {
-  await run(program, args, { maxBuffer: maxOutputBytes }).catch((failure: { stdout?: string; stderr?: string }) => {
-    const printed = `${failure.stdout ?? ''}${failure.stderr ?? ''}`.trim().split('\n').slice(-12).join('\n');
-    throw new Error(`${program} ${args[0]} failed: ${printed}`, { cause: failure });
-  });
+  await run(program, args, { maxBuffer: maxOutputBytes, timeout }).catch(
+    (failure: { stdout?: string; stderr?: string }) => {
+      const printed = `${failure.stdout ?? ''}${failure.stderr ?? ''}`.trim().split('\n').slice(-12).join('\n');
+      throw new Error(`${program} ${args[0]} failed: ${printed}`, { cause: failure });
+    },
+  );
 }
 
 export interface MavenFile {

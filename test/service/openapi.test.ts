@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { collectResources } from '../../src/service/collect.ts';
 import { openApiOf } from '../../src/service/openapi/document.ts';
 import { loadExamples } from '../../src/service/openapi/examples.ts';
-import { inlined } from '../../src/service/openapi/models.ts';
+import { inlined, Models } from '../../src/service/openapi/models.ts';
 import type { OperationResponse } from '../../src/service/openapi/operation.ts';
 import type { OpenApiSchema } from '../../src/service/openapi/schemas.ts';
 import { startService } from '../../src/service/service.ts';
@@ -87,6 +87,22 @@ describe('the OpenAPI document', () => {
       ];
       expect(new Set(parameters.map(({ in: where, name }) => `${where} ${name}`))).toEqual(new Set(expected));
     }
+  });
+
+  it('says of each parameter what it is', () => {
+    const described = operations.flatMap(({ title, operation }) =>
+      operation.parameters
+        .filter(({ in: where }) => where === 'path')
+        .map(({ name, description }) => [title, name, description]),
+    );
+    expect(described.filter(([, , text]) => !/^ID of the (?!undefined)\w/.test(String(text)))).toEqual([]);
+  });
+
+  it('never has two different models of one name', () => {
+    const models = new Models();
+    models.add('Pair', { type: 'object', properties: { id: { type: 'string' } } });
+    models.add('Pair', { type: 'object', properties: { id: { type: 'string' } } });
+    expect(() => models.add('Pair', { type: 'object' })).toThrow('Two models are named Pair');
   });
 
   it('contains every component that it references', () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { OpenApiSchema } from './schemas.ts';
 
 const place = '#/components/schemas/';
@@ -11,8 +12,10 @@ export class Models {
     return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Stores a schema under a name, and returns a reference to it. */
+  /** Stores a schema under a name, and returns a reference to it. Throws if another schema has the name. */
   add(name: string, schema: OpenApiSchema): OpenApiSchema {
+    const known = this.#schemas.get(name);
+    if (known !== undefined && !isDeepStrictEqual(known, schema)) throw new Error(`Two models are named ${name}`);
     this.#schemas.set(name, schema);
     return { $ref: place + name };
   }
