@@ -274,15 +274,23 @@ describe("an instance's properties", () => {
     expect((await given.call('GET', path)).body.data.properties).not.toHaveProperty('retries');
   });
 
-  it('that are named like prototype members never reach a prototype', async () => {
+  it('can be named like members of a prototype, except __proto__', async () => {
     const given = await bench();
     const id = await given.source();
     const path = `/datasource-instances/${id}/properties`;
-    const body =
-      '{"properties": {"__proto__": {"x": 1}, "constructor": 1, "prototype": 2, "kept": {"__proto__": {"y": 1}, "z": 1}}, "__proto__": {"properties": 1}}';
-    expect((await given.call('PUT', path, { body })).status).toBe(200);
-    const answer = await given.call('GET', path);
-    expect(answer.text).toContain('"properties":{"kept":{"z":1}}');
+    const properties = { constructor: 'Ferrari', prototype: { constructor: 1 }, toString: 'x' };
+    expect((await given.call('PUT', path, { body: { properties } })).status).toBe(200);
+    expect((await given.call('GET', path)).body.data.properties).toEqual(properties);
+    const before = (await given.call('GET', path)).text;
+    for (const body of [
+      '{"properties": {"__proto__": {"x": 1}}}',
+      '{"properties": {"kept": {"\\u005f_proto__": {"y": 1}}}}',
+      '{"properties": {}, "__proto__": {"properties": 1}}',
+    ]) {
+      const { status, body: answer } = await given.call('PUT', path, { body });
+      expect([status, answer.meta.error_desc]).toEqual([400, 'A member named "__proto__" is not supported']);
+    }
+    expect((await given.call('GET', path)).text).toBe(before);
     expect(({} as { x?: number }).x).toBe(undefined);
   });
 });

@@ -54,6 +54,38 @@ describe('a JSON body', () => {
   });
 });
 
+describe("a value that can't be stored as it is", () => {
+  const cases = [
+    [String.raw`"\ud800"`, 'Field "a" is not valid Unicode'],
+    [String.raw`{"\udc00": 1}`, 'is not valid Unicode'],
+    ['12345678901234567890', 'Field "a" is a number that can\'t be stored exactly'],
+    ['-9007199254740993', 'send it as a string'],
+    ['0.12345678901234567890', 'send it as a string'],
+    ['1e400', 'send it as a string'],
+    ['1e-400', 'send it as a string'],
+    [`1.${'0'.repeat(500_000)}1`, 'send it as a string'],
+  ] as const;
+
+  it('is rejected', async () => {
+    const given = service();
+    for (const [value, message] of cases) {
+      const body = `{"name": "d", "no_refresh": true, "properties": {"a": ${value}}}`;
+      const { status, body: answer } = await given.call('POST', '/datasources', { body });
+      expect([status, answer.meta.error_desc]).toEqual([400, expect.stringContaining(message)]);
+    }
+  });
+
+  it('is not a value that only has an unusual form', async () => {
+    const given = service();
+    const list = String.raw`[9007199254740991, 1.50000000000000000000, 100000000000000000000, 1e300, 0e400, 1.0E+1, -0,
+      0.1, 123456789012345.6, 0.30000000000000004, 1e21, "12345678901234567890", "\ud83d\ude00", "\u00e4"]`;
+    const id = await given.source({ no_refresh: true });
+    const path = `/datasource-instances/${id}/properties`;
+    expect((await given.call('PUT', path, { body: `{"properties": {"a": ${list}}}` })).status).toBe(200);
+    expect((await given.call('GET', path)).body.data.properties).toEqual({ a: JSON.parse(list.replace('-0', '0')) });
+  });
+});
+
 // Python's requests writes booleans as True and False.
 it('a boolean in the query can be in any case', async () => {
   const given = service();

@@ -39,7 +39,7 @@ describe("a new Klip's schema (4.6)", () => {
     const schema = {
       ...schemaNaming(source),
       version: 3,
-      'Ünï code': [null, 1.5, { deep: '\ud800' }],
+      'Ünï code': [null, 1.5, { deep: '\ud83d\ude00', constructor: 'Ferrari' }],
       components: [{ type: 'table', cells: { a: null }, components: [{ type: 'label', formulas: ['SUM(@/a)'] }] }],
     };
     const id = await newKlip(given, { schema });
@@ -123,10 +123,12 @@ describe('updating a schema (2.5, 4.6)', () => {
   it("never changes an object's prototype", async () => {
     const given = await bench();
     const id = await newKlip(given);
-    const body = `{"title": "A", "__proto__": {"x": 1}, "components": [{"type": "a", "constructor": 1, "z": 2}]}`;
+    const body = `{"title": "A", "components": [{"type": "a", "constructor": 1, "z": 2}]}`;
     expect((await write(given, id, body)).status).toBe(200);
+    const bad = `{"title": "A", "__proto__": {"x": 1}, "components": []}`;
+    expect((await write(given, id, bad)).body.meta.error_desc).toBe('A member named "__proto__" is not supported');
     expect((await given.call('GET', `/klips/${id}/schema`)).text).toContain(
-      '"schema":{"title":"A","components":[{"type":"a","z":2}]}',
+      '"schema":{"title":"A","components":[{"type":"a","constructor":1,"z":2}]}',
     );
     expect(({} as { x?: number }).x).toBe(undefined);
   });

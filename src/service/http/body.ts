@@ -3,9 +3,9 @@ import { maxDepth } from '../uploads/json-syntax-scanner.ts';
 import { badRequest } from './api-error.ts';
 import type { WriteConditions } from './etag.ts';
 import { type BodyReadOptions, withStallTimeout } from './slow-client.ts';
+import { refuseUnstorable } from './unstorable.ts';
 
 const maxTextBytes = 1024 * 1024;
-const poison = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A request body that is read lazily. */
 export class IncomingBody {
@@ -72,7 +72,7 @@ function refuseCompressed(encoding = 'identity'): void {
 
 /**
  * Reads the body as a JSON object. An empty body, `null` and `[]` count as an empty object, because some clients send
- * these to operations without fields. Drops keys that could change an object's prototype.
+ * these to operations without fields. Throws an ApiError (400) for values that couldn't be stored as they are.
  */
 export async function readJson(incoming: IncomingBody): Promise<Record<string, unknown>> {
   const text = await readText(incoming);
@@ -106,24 +106,33 @@ function parse(text: string): unknown {
   if (text.length > maxDepth && depthOf(text) > maxDepth) {
     throw badRequest(`The body has more than ${maxDepth} open brackets`);
   }
+  const { json, value } = parseStrictly(text);
+  refuseUnstorable(json);
+  return value;
+}
+
+interface ParsedJson {
+  /** The text as strict JSON. */
+  readonly json: string;
+  readonly value: unknown;
+}
+
+function parseStrictly(json: string): ParsedJson {
   try {
-    return parseStrictly(text);
+    return { json, value: JSON.parse(json) };
   } catch (thrown) {
-    const lenient = parseLeniently(text);
+    const lenient = parseLeniently(json);
     if (lenient === undefined) throw badRequest(`The body is not valid JSON: ${(thrown as Error).message}`);
     return lenient;
   }
 }
 
-function parseStrictly(text: string): unknown {
-  return JSON.parse(text, (key, value: unknown) => (poison.has(key) ? undefined : value));
-}
-
 /** Accepts strings in single quotes, which the vendor's examples for curl, and clients that are based on them, have. */
-function parseLeniently(text: string): unknown {
+function parseLeniently(text: string): ParsedJson | undefined {
   if (!text.includes("'")) return undefined;
+  const json = text.replaceAll(tokens, (all, inner?: string) => (inner === undefined ? all : quoted(inner)));
   try {
-    return parseStrictly(text.replaceAll(tokens, (all, inner?: string) => (inner === undefined ? all : quoted(inner))));
+    return { json, value: JSON.parse(json) };
   } catch {
     return undefined;
   }
