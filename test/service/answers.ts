@@ -29,7 +29,8 @@ const declared: readonly Declared[] = (await collectResources())
 
 /** How a response differs from what its endpoint declares; empty if it doesn't. */
 export function answerFaults({ method, path, status, text }: Answered): string[] {
-  if (status >= 400) return isHead(method) ? [] : faultsIn(text, refused, status);
+  if (method === 'HEAD') return [];
+  if (status >= 400) return faultsIn(text, refused, status);
   const place = bare(path);
   const found = declared.find(({ endpoint, pattern }) => endpoint.method === method && pattern.test(place));
   if (found === undefined) return ['it worked, and no endpoint is declared there'];
@@ -37,8 +38,6 @@ export function answerFaults({ method, path, status, text }: Answered): string[]
   const wrong = status === answer.status ? [] : [`its status is ${status}, declared is ${answer.status}`];
   return answer.data === 'bytes' ? wrong : [...wrong, ...faultsIn(text, found.faults, status)];
 }
-
-const isHead = (method: string): boolean => method === 'HEAD';
 
 function faultsIn(text: string, faults: (value: unknown) => string[], status: number): string[] {
   try {

@@ -101,7 +101,7 @@ it('a request with the method QUERY gets the same responses as with other method
   const given = service();
   for (const headers of [{}, { 'content-type': 'application/json' }] as Record<string, string>[]) {
     const { status, headers: got, body } = await given.call('QUERY', '/clients', { headers, body: '{}' });
-    expect([status, got.allow, body.meta.error_code]).toEqual([405, 'GET, POST', 'method_not_allowed']);
+    expect([status, got.allow, body.meta.error_code]).toEqual([405, 'GET, HEAD, POST', 'method_not_allowed']);
     expect((await given.call('QUERY', '/clients', { headers, key: null })).status).toBe(401);
     expect((await given.call('QUERY', '/api/1.0/nothing', { headers })).status).toBe(404);
   }

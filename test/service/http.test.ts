@@ -61,10 +61,10 @@ describe('the HTTP server', () => {
         method,
         405,
         'method_not_allowed',
-        'GET, POST',
+        'GET, HEAD, POST',
       ]);
     }
-    expect((await given.call('HEAD', '/datasources')).status).toBe(405);
+    expect((await given.call('HEAD', '/datasources/@/refresh')).headers.allow).toBe('POST');
     const id = await given.source();
     for (const path of [
       `/datasources/${id}`,
@@ -72,7 +72,7 @@ describe('the HTTP server', () => {
       `/api/1/datasources/${id}?full=true`,
       '/users/%C3%A4',
     ]) {
-      expect((await given.call('PATCH', path)).headers.allow, path).toMatch(/^GET, PUT, DELETE|^GET, .*PUT/);
+      expect((await given.call('PATCH', path)).headers.allow, path).toMatch(/^GET, HEAD, .*PUT/);
     }
     for (const path of [`/datasources/${id}/nothing`, `/datasources/${id}//`, '/nothing']) {
       expect(errorOf(await given.call('PATCH', path)), path).toEqual([404, 'not_found']);
@@ -88,19 +88,51 @@ describe('the HTTP server', () => {
       /^HTTP\/1\.1 400 [\s\S]*"error_code":"bad_request"/,
     );
     expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error_code":"bad_request"/);
-    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n${head}`)).toMatch(
-      /^HTTP\/1\.1 400 /,
-    );
+    const tooLarge = /^HTTP\/1\.1 400 [\s\S]*"The URL and the headers are larger than 16384 bytes"/;
+    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n${head}`)).toMatch(tooLarge);
+    expect(await raw(given, `GET /api/1.0/${'y'.repeat(20_000)} HTTP/1.1\r\n${head}`)).toMatch(tooLarge);
   });
 
-  it('uses the envelope even for requests that Node itself would reject: without a host or with an unknown expectation', async () => {
+  it('rejects in the envelope what HTTP/1.1 does not allow: no Host header, several, or another version', async () => {
     const given = await bench();
     const key = `connection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n`;
-    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    for (const [line, hosts, text] of [
+      ['HTTP/1.1', '', 'The request has no Host header'],
+      ['HTTP/1.1', 'host: a\r\nHost: a\r\n', 'The request has several Host headers'],
+      ['HTTP/1.0', 'host: a\r\nhost: b\r\n', 'The request has several Host headers'],
+      ['HTTP/2.0', 'host: a\r\n', 'HTTP/2.0 is not supported'],
+    ] as const) {
+      const answer = await raw(given, `GET /api/1.0/profile ${line}\r\n${hosts}${key}\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error_code":"bad_request"/);
+      expect(answer).toContain(`"${text}"`);
+    }
+    expect(await raw(given, `GET /api/1.0/profile HTTP/1.0\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('answers HEAD like GET, without a body', async () => {
+    const given = await bench();
+    const id = await given.source();
+    const paths = ['/datasources', '/profile', `/datasources/${id}`, `/datasource-instances/${id}/data`, '/nothing'];
+    expect((await given.call('HEAD', `/datasource-instances/${id}/data`)).status).toBe(404);
+    await given.call('PUT', `/datasource-instances/${id}/data`, { body: '[1]' });
+    for (const path of [...paths, `${paths[3]}?raw=true`, '/datasources?limit=0']) {
+      const [head, get] = [await given.call('HEAD', path), await given.call('GET', path)];
+      expect([path, head.status, head.text]).toEqual([path, get.status, '']);
+      for (const name of ['content-type', 'content-length', 'etag']) {
+        expect([path, name, head.headers[name]]).toEqual([path, name, get.headers[name]]);
+      }
+    }
+    expect((await given.call('HEAD', '/profile', { key: null })).status).toBe(401);
+    const { etag } = (await given.call('HEAD', paths[3]!)).headers as { etag: string };
+    expect((await given.call('HEAD', paths[3]!, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  });
+
+  it('uses the envelope even for an expectation that Node itself would reject', async () => {
+    const given = await bench();
+    const key = `host: x\r\nconnection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n`;
     expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\nexpect: tea\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\nexpect: tea\r\nconnection: close\r\n\r\n`)).toMatch(
-      /^HTTP\/1\.1 401 [\s\S]*"error_id":"[0-9a-f]{32}"/,
-    );
+    const unknown = `GET /api/1.0/profile HTTP/1.1\r\nhost: x\r\nexpect: tea\r\nconnection: close\r\n\r\n`;
+    expect(await raw(given, unknown)).toMatch(/^HTTP\/1\.1 401 [\s\S]*"error_id":"[0-9a-f]{32}"/);
     expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/"error_id":"[0-9a-f]{32}"/);
   });
 

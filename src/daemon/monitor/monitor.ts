@@ -6,6 +6,7 @@ import type { Config, MonitorAddress } from '../../config/config.ts';
 import { build, commitText } from '../../lib/build.ts';
 import { Problem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
+import { requestFault } from '../../lib/request-fault.ts';
 import type { Runtime } from '../compose.ts';
 import type { Condition } from '../conditions/condition.ts';
 import { ConditionCache, readConditions } from '../conditions/read-conditions.ts';
@@ -124,7 +125,10 @@ export class Monitor {
     response.end(request.method === 'HEAD' ? undefined : redact(text));
   }
 
-  async #answer({ method, url = '', headers }: IncomingMessage): Promise<Answer> {
+  async #answer(request: IncomingMessage): Promise<Answer> {
+    const { method, url = '', headers } = request;
+    const fault = requestFault(request);
+    if (fault !== undefined) return plain(400, fault);
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET and HEAD are supported.');
     if (!isOwnName(headers.host, this.#names)) return plain(421, notOurs(headers.host));
     const path = url.split('?', 1)[0];

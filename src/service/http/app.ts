@@ -1,4 +1,4 @@
-import { METHODS } from 'node:http';
+import { METHODS, maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
@@ -158,7 +158,8 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
     resources.flatMap((resource) => resource.endpoints),
     (endpoint) => endpoint.path,
   );
-  const methods = [...new Set(resources.flatMap(({ endpoints }) => endpoints.map(({ method }) => method)))];
+  const declared = resources.flatMap(({ endpoints }) => endpoints.map(({ method }) => method));
+  const methods = [...new Set([...declared, 'HEAD' as const])];
   const targets = new Map([...byPath].map(([path, endpoints]) => [path, targetOf(endpoints)]));
   for (const [path, target] of targets) {
     const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -255,11 +256,16 @@ function handleSilentClients(app: FastifyInstance): void {
 
 const requestTimeout = Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
+/** Texts for errors of Node's HTTP parser, by code. */
+const brokenRequests: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'Request timeout: the request did not arrive in time',
+  HPE_HEADER_OVERFLOW: `The URL and the headers are larger than ${maxHeaderSize} bytes`,
+};
+
 /** Responds to malformed HTTP, which has neither a route nor a caller. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const text = timedOut ? 'Request timeout: the request did not arrive in time' : 'The request is not valid HTTP';
+  const text = brokenRequests[error.code ?? ''] ?? 'The request is not valid HTTP';
   const body = errorBody(badRequest(text), newId());
   const head = ['HTTP/1.1 400 Bad Request', 'content-type: application/json; charset=utf-8', 'connection: close'];
   socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);

@@ -1,13 +1,15 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../lib/ids.ts';
 import { redact } from '../../lib/redact.ts';
+import { requestFault } from '../../lib/request-fault.ts';
 import { authenticate, type Caller } from '../auth/authenticate.ts';
 import { hexHashOf } from '../auth/keys.ts';
 import type { ServiceContext } from '../context.ts';
 import type { AuthenticatedRequest, Endpoint, EndpointResult } from '../endpoint.ts';
 import type { Run } from '../run-endpoint.ts';
 import { noteSignIn } from '../store/users.ts';
-import { ApiError, notFound } from './api-error.ts';
+import { ApiError, badRequest, notFound } from './api-error.ts';
 import { IncomingBody } from './body.ts';
 import { errorBody, successBody } from './envelope.ts';
 import { namesEtag } from './etag.ts';
@@ -47,6 +49,7 @@ type Done = { readonly endpoint: Endpoint; readonly outcome: EndpointResult } | 
 /** Performs the call. Awaits a result only if it's a promise, because each unneeded await adds latency. */
 async function perform(given: Exchange): Promise<Done> {
   try {
+    refuseInvalid(given.request.raw);
     const known = authenticated(given);
     const caller = known instanceof Promise ? await known : known;
     count(given, caller);
@@ -56,6 +59,12 @@ async function perform(given: Exchange): Promise<Done> {
   } catch (thrown) {
     return { thrown };
   }
+}
+
+/** Node's own check would send a response without our envelope. */
+function refuseInvalid(request: IncomingMessage): void {
+  const fault = requestFault(request);
+  if (fault !== undefined) throw badRequest(fault);
 }
 
 function authenticated({ context, request }: Exchange): Caller | Promise<Caller> {
@@ -100,9 +109,9 @@ export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(re
 function chosen(answer: RouteTarget, method: string): { endpoint: Endpoint; run: Run } {
   if (answer.kind === 'error') throw answer.error;
   if (answer.kind === 'unknown path') throw notFound('Path not found');
-  const found = answer.methods.get(method);
+  const found = answer.methods.get(method === 'HEAD' ? 'GET' : method);
   if (found !== undefined) return found;
-  const allowed = [...answer.methods.keys()].join(', ');
+  const allowed = [...answer.methods.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : name)).join(', ');
   throw new ApiError('method_not_allowed', `${method} is not supported here; use ${allowed}`, { allow: allowed });
 }
 
@@ -113,12 +122,14 @@ function send(
   reply.code(answer.status);
   if ('stream' in outcome) {
     const { stream, headers } = outcome;
-    if (!namesEtag(request.raw.headers['if-none-match'], headers.etag)) {
+    const isKnown = namesEtag(request.raw.headers['if-none-match'], headers.etag);
+    if (!isKnown && request.method !== 'HEAD') {
       void reply.headers(headers).send(stream);
       return;
     }
     stream.destroy();
-    void reply.code(304).header('etag', headers.etag).send();
+    if (isKnown) void reply.code(304).header('etag', headers.etag).send();
+    else void reply.headers(headers).send();
     return;
   }
   void reply.header('content-type', json).send(successBody(answer.status, outcome));

@@ -209,6 +209,22 @@ describe('the monitor', () => {
     for (const path of ['healthz', 'readyz', 'metrics']) expect((await get(`${url}/${path}`)).status).toBe(200);
   });
 
+  it('rejects requests that HTTP/1.1 does not allow, such as with several Host headers', async () => {
+    const { config } = await setUpGated();
+    const url = await watch(await startDaemon(config));
+    for (const [line, hosts, text] of [
+      ['HTTP/1.1', 'host: localhost\r\nhost: localhost\r\n', 'several Host headers'],
+      ['HTTP/2.0', 'host: localhost\r\n', 'HTTP/2.0 is not supported'],
+    ]) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      socket.write(`GET /healthz ${line}\r\n${hosts}connection: close\r\n\r\n`);
+      const answer = Buffer.concat(await socket.toArray()).toString();
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain(text);
+    }
+  });
+
   it.each(['/', '/healthz', '/readyz', '/metrics'])('on %s, responds only to its own host names', async (path) => {
     const { config } = await setUpGated();
     const url = await watch(await startDaemon(config), { names: ['sluice.Example.com'] });
