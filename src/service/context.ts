@@ -19,6 +19,8 @@ export interface ServiceContext {
   readonly log: Log;
   /** The URL that clients use, if it's configured. Without the API's version and a trailing slash. */
   readonly publicUrl: string | undefined;
+  /** The origin whose web pages may call the service; `*` for all. */
+  readonly corsOrigin: string | undefined;
   readonly uploadLimitBytes: number;
   /** Stall timeout for request bodies: the longest pause between two chunks. */
   readonly bodyIdleMs: number;

@@ -16,6 +16,7 @@ import { FaultRules } from './faults/fault-rules.ts';
 import { createFirstCompany } from './first-company.ts';
 import { loadFixtures } from './fixtures/load.ts';
 import { type App, buildApp } from './http/app.ts';
+import { parseOrigin } from './http/cors.ts';
 import { prefixes } from './http/prefixes.ts';
 import { parsePublicUrl } from './http/public-url.ts';
 import { RequestLog } from './http/request-log.ts';
@@ -41,6 +42,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** URL that clients use, if the service is behind a proxy. By default, each request's Host header applies. */
   readonly publicUrl?: string;
+  /** The origin whose web pages may call the service from browsers, or `*` for all. By default, none may. */
+  readonly corsOrigin?: string;
   /** Where to store data: in a folder or in memory. Data in memory is lost when the service stops. */
   readonly data: { readonly folder: string } | 'memory';
   /** A YAML or JSON file that defines companies to create; see docs/service.md. */
@@ -152,13 +155,14 @@ const documentsIn = (folder: string): string => join(folder, 'documents');
 async function assemble(db: Database, options: ServiceOptions, testControls?: TestControls): Promise<ServiceContext> {
   const { log = quietLog, uploadLimitBytes = tenMegabytes, data, pull, bodyIdleMs = 60_000 } = options;
   const publicUrl = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
+  const corsOrigin = options.corsOrigin === undefined ? undefined : parseOrigin(options.corsOrigin);
   const clock = testControls?.clock ?? options.clock ?? systemClock;
   const blobs: Blobs = data === 'memory' ? new MemoryBlobs() : new FolderBlobs(documentsIn(data.folder));
   const limits = new Limits({ db, clock, enforced: options.limits ?? true });
   const refreshes = new RefreshWorker({ db, blobs, clock, log, uploadLimitBytes, pull, reach: reachOf(options) });
   const snapshots = new DailySnapshots(db, clock);
   snapshots.rollOver();
-  const own = { publicUrl, uploadLimitBytes, bodyIdleMs, testControls };
+  const own = { publicUrl, corsOrigin, uploadLimitBytes, bodyIdleMs, testControls };
   return { db, blobs, limits, refreshes, snapshots, clock, log, ...own };
 }
 

@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly port: number;
   /** URL that clients use, if the service is behind a proxy. */
   readonly publicUrl?: string;
+  /** The origin whose web pages may call the service, or `*`. */
+  readonly corsOrigin?: string;
   /** The data folder. If there is none, all data is kept in memory and is gone when the service stops. */
   readonly data: { readonly folder: string } | 'memory';
   readonly fixtures?: string;
@@ -121,6 +123,7 @@ interface Flags {
   readonly host: string;
   readonly port: string;
   readonly url?: string;
+  readonly cors?: string;
   readonly data: string;
   readonly memory?: true;
   readonly fixtures?: string;
@@ -155,6 +158,7 @@ function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
     host,
     port: wholeNumber('--port', port, [0, 65_535]),
     ...(flags.url !== undefined && { publicUrl: flags.url }),
+    ...(flags.cors !== undefined && { corsOrigin: flags.cors }),
     data: memory === true ? 'memory' : { folder: data },
     limits,
     allowPrivateAddresses: allowPrivateAddresses === true,
@@ -242,6 +246,7 @@ export default {
       .option('--host <address>', 'address to listen on', '127.0.0.1')
       .option('--port <number>', 'port to listen on; 0 picks a free port', '8080')
       .option('--url <url>', 'URL that clients use, if the service is behind a proxy')
+      .option('--cors <origin>', 'origin whose web pages may call the service, such as https://x.example.com, or *')
       .option('--data <folder>', 'data folder', 'sluice-service')
       .addOption(new Option('--memory', 'keep all data in memory').conflicts('data'))
       .option('--fixtures <file>', 'companies, users and keys to start with (YAML or JSON)')

@@ -12,6 +12,7 @@ import { servePublished } from '../published/serve.ts';
 import { runnerOf } from '../run-endpoint.ts';
 import { badRequest } from './api-error.ts';
 import { hideContentType } from './content-type.ts';
+import { allowOrigin } from './cors.ts';
 import { errorBody } from './envelope.ts';
 import { exchange, type RouteTarget } from './exchange.ts';
 import { servePages } from './pages.ts';
@@ -70,6 +71,7 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
   readBodiesOurselves(app);
   handleSilentClients(app);
   installRequestLog(app, context, requestLog);
+  if (context.corsOrigin !== undefined) allowOrigin(app, context.corsOrigin);
   const running = new RunningRequests();
   servePages(app, { resources, publicUrl: context.publicUrl });
   servePublished(app, { context, running });
