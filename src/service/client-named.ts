@@ -1,6 +1,7 @@
 import type { Caller } from './auth/authenticate.ts';
 import type { ServiceContext } from './context.ts';
 import { missingPermission, notFound } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { type Account, clientOf } from './store/accounts.ts';
 
 /**
@@ -9,7 +10,7 @@ import { type Account, clientOf } from './store/accounts.ts';
  */
 export function clientNamed({ db }: ServiceContext, caller: Caller, id: string): Account {
   if (!caller.permissions.has('client.access')) throw missingPermission(['client.access']);
-  const client = clientOf(db, caller.company, id);
+  const client = clientOf(db, caller.company, canonicalId(id));
   if (client === undefined) throw notFound(`Client not found: ${id}`);
   return client;
 }

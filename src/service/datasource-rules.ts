@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { forbidden, notFound } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { asShared, type Datasource, datasourceById } from './store/datasources.ts';
 import { type Instance, instanceById } from './store/instances.ts';
 import { canEdit, canSee } from './store/shares.ts';
@@ -53,7 +54,7 @@ export function intervalAllowed(seconds: number): boolean {
  * A data source that the caller can see; by default, the one in the path. Throws 404 if there is no such data source.
  */
 export function findDatasource({ context, account, caller, params }: ApiCall, id = params.id!): Datasource {
-  const source = datasourceById(context.db, id);
+  const source = datasourceById(context.db, canonicalId(id));
   if (source === undefined || source.accountId !== account.id || !canSee(context.db, asShared(source), caller)) {
     throw notFound(`Data source not found: ${id}`);
   }

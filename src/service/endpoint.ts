@@ -5,7 +5,7 @@ import type { Permission } from './auth/permissions.ts';
 import type { ServiceContext } from './context.ts';
 import type { IncomingBody } from './http/body.ts';
 import type { Meta } from './http/envelope.ts';
-import { nothing } from './http/fields.ts';
+import { nothing, requested } from './http/fields.ts';
 import type { Account } from './store/accounts.ts';
 
 /** A request that has been authenticated and counted. */
@@ -110,7 +110,7 @@ type Declared<Q extends TProperties, B extends TProperties | 'data', F> = Omit<
   readonly find?: (call: ApiCall<Static<TObject<Q>>>) => F;
 } & (
     | (Pick<Endpoint, 'answer'> & { readonly do: Handler<Q, B, F, EndpointResult | Promise<EndpointResult>> })
-    /** Performs an action; the response has no data. */
+    /** Performs an action. The response has no data, except the operation's name if the path ends with `/@/NAME`. */
     | { readonly act: Handler<Q, B, F, unknown> }
   );
 
@@ -124,13 +124,30 @@ export function defineEndpoint<
   Q extends TProperties = object & TProperties,
   B extends TProperties | 'data' = 'data',
 >(declared: Declared<Q, B, F>): Endpoint {
-  const acting = 'act' in declared && { answer: { status: 200, data: nothing }, do: resultOf(declared.act) };
+  const acting = 'act' in declared && actionOf(declared);
   return { client: true, query: {}, ...declared, ...acting } as unknown as Endpoint;
 }
 
-function resultOf<A extends unknown[]>(act: (...given: A) => unknown): (...given: A) => object | Promise<object> {
+function actionOf<A extends unknown[]>({
+  path,
+  act,
+}: {
+  path: string;
+  act: (...given: A) => unknown;
+}): Pick<Endpoint, 'answer'> & { do: (...given: A) => EndpointResult | Promise<EndpointResult> } {
+  const name = /\/@\/([\w-]+)$/.exec(path)?.[1];
+  return {
+    answer: { status: 200, data: name === undefined ? nothing : requested(name) },
+    do: resultOf(act, name === undefined ? {} : { data: { op_requested: name } }),
+  };
+}
+
+function resultOf<A extends unknown[]>(
+  act: (...given: A) => unknown,
+  result: EndpointResult,
+): (...given: A) => EndpointResult | Promise<EndpointResult> {
   return (...given) => {
     const acted = act(...given);
-    return acted instanceof Promise ? acted.then(() => ({})) : {};
+    return acted instanceof Promise ? acted.then(() => result) : result;
   };
 }

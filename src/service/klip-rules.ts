@@ -1,5 +1,6 @@
 import type { ApiCall } from './endpoint.ts';
 import { forbidden, notFound } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { type Klip, klipAsShared, klipById } from './store/klips.ts';
 import { canEdit, canSee } from './store/shares.ts';
 
@@ -9,7 +10,7 @@ import { canEdit, canSee } from './store/shares.ts';
  * Klip's ID.
  */
 export function findKlip({ context, account, caller, params }: ApiCall, id = params.id!, asked = id): Klip {
-  const klip = klipById(context.db, id);
+  const klip = klipById(context.db, canonicalId(id));
   if (klip?.accountId !== account.id || !canSee(context.db, klipAsShared(klip), caller)) {
     throw notFound(`Klip not found: ${asked}`);
   }

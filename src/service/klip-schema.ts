@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { badRequest } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { defineModel } from './model.ts';
 import { asShared, datasourceById } from './store/datasources.ts';
 import { canSee } from './store/shares.ts';
@@ -74,8 +75,8 @@ function label(role: 'primary' | 'secondary', id: string): object {
 
 /** Returns the IDs of the data sources that a Klip's schema names, without duplicates. */
 export function datasourcesOf(schema: Schema): string[] {
-  const { datasources = [] } = (schema.workspace ?? {}) as { datasources?: string[] };
-  return [...new Set(datasources)];
+  const { datasources } = (schema.workspace ?? {}) as { datasources?: string[] | null };
+  return [...new Set(datasources?.map(canonicalId))];
 }
 
 /**

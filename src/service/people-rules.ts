@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { ApiError, forbidden, notFound } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { defineModel } from './model.ts';
 import { addMember, groupById, removeMember, type UserGroup } from './store/groups.ts';
 import { countHolders, giveRole, type Role, roleById } from './store/roles.ts';
@@ -44,7 +45,7 @@ export function findGroup({ context, account, params }: ApiCall, id = params.id!
 
 /** Returns a role of the account; by default, the role in the path. Throws 404 if there is none. */
 export function findRole({ context, account, params }: ApiCall, id = params.id!): Role {
-  const role = roleById(context.db, id);
+  const role = roleById(context.db, canonicalId(id));
   if (role?.accountId !== account.id) throw notFound(`Role not found: ${id}`);
   return role;
 }
@@ -74,16 +75,6 @@ export function requireMastery({ context, caller }: ApiCall, user: User): void {
   if (isAdmin || [...permissions].some((name) => !caller.permissions.has(name))) {
     throw forbidden("The user has permissions that you don't have");
   }
-}
-
-/**
- * Throws 403 if the caller adds a permission to a role without having that permission. `before` lists the role's
- * current permissions.
- */
-export function requireHeld({ caller }: ApiCall, permissions: readonly string[], before: readonly string[] = []): void {
-  if (caller.isAdmin) return;
-  const foreign = permissions.find((name) => !(caller.permissions as Set<string>).has(name) && !before.includes(name));
-  if (foreign !== undefined) throw forbidden(`You can't grant a permission that you don't have: ${foreign}`);
 }
 
 /**

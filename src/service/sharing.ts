@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { ApiCall } from './endpoint.ts';
 import { forbidden, notFound } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { defineModel } from './model.ts';
 import type { Database } from './store/database.ts';
 import {
@@ -56,9 +57,12 @@ export function rightsOf(db: Database, asset: SharedAsset): object {
 export function shareAll({ context }: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
   const wanted = [
     ...groups.map(
-      ({ group_id, can_edit = false }) => ({ kind: 'group', holderId: group_id, canEdit: can_edit }) as const,
+      ({ group_id, can_edit = false }) =>
+        ({ kind: 'group', holderId: canonicalId(group_id), canEdit: can_edit }) as const,
     ),
-    ...users.map(({ user_id, can_edit = false }) => ({ kind: 'user', holderId: user_id, canEdit: can_edit }) as const),
+    ...users.map(
+      ({ user_id, can_edit = false }) => ({ kind: 'user', holderId: canonicalId(user_id), canEdit: can_edit }) as const,
+    ),
   ];
   const now = context.clock.now();
   context.db.durably(() => {
@@ -91,8 +95,8 @@ export function endShare(
 
 /** Stops sharing an asset with the given groups and users. Changes nothing if one of them is invalid. */
 export function endShares(call: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
-  const groupIds = new Set(groups.map(({ group_id }) => group_id));
-  const userIds = new Set(users.map(({ user_id }) => user_id));
+  const groupIds = new Set(groups.map(({ group_id }) => canonicalId(group_id)));
+  const userIds = new Set(users.map(({ user_id }) => canonicalId(user_id)));
   call.context.db.durably(() => {
     for (const id of groupIds) endShare(call, asset, { kind: 'group', id });
     for (const id of userIds) endShare(call, asset, { kind: 'user', id });

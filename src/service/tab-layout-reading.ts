@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { badRequest } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { bodyValidator } from './http/validate.ts';
 import { defineModel } from './model.ts';
 import {
@@ -107,7 +108,7 @@ export function readLayout(
 function gridWanted({ desktop }: Grid): WantedLayout {
   const placed = desktop.itemConfigs.map(({ id, index: [column, row], colSpan = 1, minHeight = 0, height = null }) => {
     const bare = id.startsWith(prefix) ? id.slice(prefix.length) : id;
-    return { id: bare, region: column + 1, position: row, colSpan, minHeight, height };
+    return { id: canonicalId(bare), region: column + 1, position: row, colSpan, minHeight, height };
   });
   const cols = columnsOf(desktop, placed);
   const seen = new Set<string>();
@@ -134,14 +135,14 @@ function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed
 
 /** Parses a layout that is given as regions. Instances that are already on the dashboard keep their heights. */
 function regionsWanted(type: LayoutType, state: Regions, known: ReadonlyMap<string, Placed>): WantedLayout {
-  const placed = Object.entries(state).map(([id, { region, idx }]) => ({
-    id,
-    region: numberOf(region),
-    position: idx,
-    colSpan: 1,
-    minHeight: known.get(id)?.minHeight ?? 0,
-    height: known.get(id)?.height ?? null,
-  }));
+  const placed = Object.entries(state).map(([given, { region, idx }]) => {
+    const id = canonicalId(given);
+    const { minHeight = 0, height = null } = known.get(id) ?? {};
+    return { id, region: numberOf(region), position: idx, colSpan: 1, minHeight, height };
+  });
+  if (new Set(placed.map(({ id }) => id)).size < placed.length) {
+    throw badRequest('Field "state" contains a Klip instance twice, in different letter case');
+  }
   const needed = Math.max(defaultColumns, ...placed.map(({ region }) => region));
   const layout = { type, cols: Math.min(needed, maxColumns) };
   const regions = regionCount(layout);

@@ -1,5 +1,6 @@
 import type { ApiCall } from './endpoint.ts';
 import { type ApiError, forbidden, notFound } from './http/api-error.ts';
+import { canonicalId } from './http/canonical-id.ts';
 import { canEdit, canSee } from './store/shares.ts';
 import { type Tab, tabAsShared, tabById } from './store/tabs.ts';
 
@@ -9,7 +10,7 @@ import { type Tab, tabAsShared, tabById } from './store/tabs.ts';
  * ID.
  */
 export function findTab({ context, account, caller, params }: ApiCall, id = params.id!, refuse = noTab(id)): Tab {
-  const tab = tabById(context.db, id);
+  const tab = tabById(context.db, canonicalId(id));
   if (tab?.accountId !== account.id || !canSee(context.db, tabAsShared(tab), caller)) throw refuse();
   return tab;
 }

@@ -29,7 +29,7 @@ const given: readonly Waiver[] = [
     reason: "the document's table returns 401 for what isn't shared with the caller or belongs to another company",
   },
   {
-    endpoints: ['DELETE /tabs/{id}/share-rights/{holder}'],
+    endpoints: ['DELETE /klips/{id}/share-rights/{holder}', 'DELETE /tabs/{id}/share-rights/{holder}'],
     checks: [foreign],
     reason: "follows the document's rules for data sources: 403 for an existing group without access",
   },

@@ -60,7 +60,7 @@ describe('a client account', () => {
     expect(ids(await given.call('GET', '/datasources', { key: keys.clientAdmin }))).toHaveLength(2);
     const id = inBody.body.meta.location!.split('/')[2]!;
     expect((await given.call('GET', `/datasources/${id}`)).status).toBe(404);
-    expect((await given.call('GET', `/datasources/${id}?client_id=bakery`)).body.data.company).toBe('bakery');
+    expect((await given.call('GET', `/datasources/${id}?client_id=bakery`)).body.data.company).toBe('Bakery');
     const own = await given.source();
     expect((await given.call('GET', `/datasources/${own}?client_id=bakery`)).status).toBe(404);
   });
@@ -189,19 +189,21 @@ describe('a data source', () => {
       refresh_interval: 3600,
     });
     await given.call('PUT', `/datasources/${id}`, { body: { name: 'B', description: null, format: 'csv' } });
+    const { date_created: created } = (await given.call('GET', `/datasources/${id}`)).body.data;
+    expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect((await given.call('GET', `/datasources/${id}`)).body.data).toEqual({
       id,
       name: 'B',
       description: 'of it',
       refresh_interval: 3600,
-      date_last_refresh: null,
+      date_last_refresh: created,
       is_dynamic: false,
-      company: 'acme',
+      company: 'Acme',
       connector: 'searchMetrics',
       format: 'xml',
       created_by: 'acme-admin',
       disabled: false,
-      date_created: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      date_created: created,
     });
   });
 
@@ -365,4 +367,37 @@ describe('the authenticated user', () => {
     expect((await given.call('GET', '/datasources?client_id=bakery', sent)).status).toBe(401);
     expect((await given.call('POST', '/datasources', { key: keys.acmeViewer, body: { name: 'A' } })).status).toBe(401);
   });
+});
+
+// Some clients keep IDs in capitals.
+it('generated IDs are found in any case of letters: in paths, queries and bodies', async () => {
+  const given = await bench();
+  const id = await given.source();
+  const big = id.toUpperCase();
+  expect((await given.call('GET', `/datasources/${big}`)).body.data.id).toBe(id);
+  expect((await given.call('PUT', `/datasource-instances/${big}/data`, { body: '[1]' })).status).toBe(200);
+  expect(ids(await given.call('GET', `/datasource-instances?datasource_id=${big}`))).toEqual([id]);
+  const { body } = await given.call('POST', '/datasources/@/refresh', { body: { datasources: [id, big] } });
+  expect(body.data).toMatchObject({ success: true, total_instances_requested: 1 });
+  const made = await given.call('POST', '/groups', { body: { name: 'Sales' } });
+  const group = made.body.meta.location!.split('/').at(-1)!;
+  const share = { groups: [{ group_id: group.toUpperCase() }] };
+  expect((await given.call('PUT', `/datasources/${id}/share-rights`, { body: share })).status).toBe(200);
+  const { body: shared } = await given.call('GET', `/datasources/${id}/share-rights`);
+  expect(shared.data.share_rights).toMatchObject([{ group_id: group }]);
+  expect((await given.call('DELETE', `/datasources/${big}/share-rights/${group.toUpperCase()}`)).status).toBe(200);
+  const klip = (await given.call('POST', '/klips', { body: { name: 'A' } })).body.meta.location!.split('/').at(-1)!;
+  const tab = (await given.call('POST', '/tabs', { body: { name: 'A' } })).body.meta.location!;
+  const klips = [{ klip_id: klip.toUpperCase() }];
+  const placed = await given.call('PUT', `${tab}/klip-instances`, { body: { klips } });
+  const [instance] = placed.body.data.klip_instances as { id: string }[];
+  const state = { [instance!.id.toUpperCase()]: { region: 2, idx: 0 } };
+  expect((await given.call('PUT', `${tab}/layout`, { body: { type: '50_50', state } })).status).toBe(200);
+  const schema = { title: 'A', workspace: { datasources: [id, big] }, components: [] };
+  expect((await given.call('PUT', `/klips/${klip}/schema`, { body: schema })).status).toBe(200);
+  expect((await given.call('GET', `/klips/${klip}?full=true`)).body.data.datasources).toMatchObject([{ id }]);
+  const tabId = tab.split('/').at(-1)!;
+  const onScreen = { tab_ids: [tabId, tabId.toUpperCase()] };
+  const shown = await given.call('PUT', '/users/acme-viewer/tab-instances', { body: onScreen });
+  expect(shown.body.data.tab_instances).toMatchObject([{ tab_id: tabId }]);
 });

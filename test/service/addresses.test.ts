@@ -129,7 +129,7 @@ describe('a service', () => {
     for (;;) {
       const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
       if (data.refresh_fail_count !== 0) return [Number(data.refresh_fail_count), String(data.last_error)];
-      if (data.date_last_refresh !== null) return [0, null];
+      if (data.data_size !== 0) return [0, null];
       await wait(10);
     }
   };

@@ -11,7 +11,7 @@ const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status
 describe("a client's resources", () => {
   it('are listed by display name with their current values, and are set by name, all or nothing', async () => {
     const given = await peopleBench();
-    const names = ['API requests per day', 'API requests per second', 'Dashboards', 'Seats', 'Private published links'];
+    const names = ['API Calls per Day', 'API Calls per Second', 'Dashboards', 'Users', 'Private Links'];
     const listed = async () =>
       (await pagesOf(given, '/clients/bakery/resources', 'resources')) as { name: string; value: number }[];
     expect((await listed()).map(({ name, value }) => [name, value])).toEqual(
@@ -27,6 +27,23 @@ describe("a client's resources", () => {
     const half = [...resources.map((one) => ({ ...one, value: 1 })), { name: 'api.requests.perSecond', value: 0 }];
     expect((await given.call('PUT', '/clients/bakery/resources', { body: { resources: half } })).status).toBe(400);
     expect((await listed()).map(({ value }) => value)).toEqual([77, 5, -1, 4, -1]);
+  });
+
+  // A PHP client writes back the list that it has read, and uses the older name of the number of dashboards.
+  it('can be written back as they were read, and by the older name of the number of dashboards', async () => {
+    const given = await peopleBench();
+    const path = '/clients/bakery/resources';
+    const listed = async () => (await pagesOf(given, path, 'resources')) as { name: string; value: number }[];
+    const resources = (await listed()).map((one) => ({ ...one, value: one.value + 3 }));
+    expect((await given.call('PUT', path, { body: { resources } })).status).toBe(200);
+    expect(await listed()).toEqual(resources);
+    expect((await set(given, 'dashboard.tabs.total', 7)).status).toBe(200);
+    expect((await listed()).find(({ name }) => name === 'Dashboards')).toMatchObject({ value: 7 });
+    const features = (await dataOf(given, '/clients/bakery/features')).features as { display_name: string }[];
+    const off = features.map(({ display_name: name }) => ({ name, enabled: name === 'SSO' }));
+    expect((await given.call('PUT', '/clients/bakery/features', { body: { features: off } })).status).toBe(200);
+    const after = (await dataOf(given, '/clients/bakery/features')).features as { name: string; enabled: boolean }[];
+    expect(after.filter(({ enabled }) => enabled).map(({ name }) => name)).toEqual(['sso']);
   });
 
   it('limit the number of users to the number of seats', async () => {
@@ -92,7 +109,7 @@ describe("a client's features", () => {
       'embeds',
       'public_dashboards',
     ]);
-    expect(features[0]).toEqual({ name: 'theming', display_name: 'Theming', enabled: true });
+    expect(features[0]).toEqual({ name: 'theming', display_name: 'Custom Theme', enabled: true });
     expect(features.every(({ enabled }) => enabled)).toBe(true);
     const body = {
       features: [

@@ -145,10 +145,10 @@ describe('importing a data source', () => {
     expect((await given.call('GET', path)).status).toBe(404);
     const copy = (await given.call('GET', `${path}?full=true`, { key: keys.clientAdmin })).body.data;
     expect(copy).toMatchObject({
-      company: 'bakery',
+      company: 'Bakery',
       format: 'csv',
       refresh_interval: 3600,
-      date_last_refresh: null,
+      date_last_refresh: copy.date_created,
       properties: { a: '1' },
       share_rights: [],
     });
@@ -180,7 +180,7 @@ describe("deleting a data source's instances", () => {
     expect(answer.body.data).toEqual({ op_requested: 'delete_instances' });
     expect(await documents()).toEqual([]);
     const after = await instancesOf(given, id);
-    expect(after).toMatchObject([{ data_size: 0, date_last_refresh: null }, { data_size: 0 }]);
+    expect(after).toMatchObject([{ data_size: 0 }, { data_size: 0 }]);
     for (const one of after) expect(before).not.toContain(one.id);
     expect(await addressesOf(given, id)).toEqual(['http://x.test/n', 'http://x.test/s']);
   });

@@ -86,6 +86,9 @@ describe.each(titled)('%s', (title, endpoint) => {
       return expect(answer.text).toBe('{"meta":{"success":true,"status":200},"data":[1]}');
     expect(answer.body.meta).toMatchObject({ success: true, status: endpoint.answer.status });
     expect([...Compile(endpoint.answer.data).Errors(answer.body.data)]).toEqual([]);
+    // A chain of calls in a public client goes on only if the response names the operation.
+    const operation = /\/@\/([\w-]+)$/.exec(endpoint.path)?.[1];
+    if (operation !== undefined) expect(answer.body.data.op_requested).toBe(operation);
     if (endpoint.answer.status === 201) expect(answer.body.meta.location).toMatch(/^(\/[a-z-]+\/[0-9a-f]{32})+$/);
     if ('limit' in endpoint.query)
       expect(answer.body.meta).toMatchObject({ count: expect.any(Number), total: expect.any(Number) });

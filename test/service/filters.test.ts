@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SteppingClock } from '../clocks.ts';
-import { dataOf, make } from './people.ts';
+import { dataOf, make, peopleBench, roleIds } from './people.ts';
 import { bench, keys } from './service.ts';
 
 const day = 86_400_000;
@@ -48,4 +48,32 @@ it('the list of clients can be filtered by external ID and by their current stat
   expect([await found('status=trial'), await found('status=expired')]).toEqual([[], [id]]);
   expect(await found('status=active&external_id=crm-1')).toEqual([]);
   expect((await given.call('GET', '/clients?status=closed')).status).toBe(400);
+});
+
+// A TypeScript client reads the roles and groups of all users with one call.
+it('users can be listed with their groups and roles, or with everything', async () => {
+  const given = await peopleBench();
+  const { Editor } = await roleIds(given);
+  const of = async (query: string) => {
+    const { users } = await dataOf(given, `/users?email=vi@acme.test&${query}`);
+    return (users as Record<string, unknown>[])[0]!;
+  };
+  await given.call('PUT', '/users/acme-viewer', { body: { roles: [Editor] } });
+  const groups = [{ id: 'acme-team', name: 'Team' }];
+  const plain = await of('');
+  expect(plain).not.toHaveProperty('roles');
+  expect(await of('include_roles=true')).toEqual({ ...plain, roles: [Editor] });
+  expect(await of('include_groups=true&include_roles=True')).toEqual({ ...plain, groups, roles: [Editor] });
+  expect(await of('full=true')).toEqual(await dataOf(given, '/users/acme-viewer?full=true'));
+});
+
+it('clients can be listed and read with more fields', async () => {
+  const given = await peopleBench();
+  const { clients } = await dataOf(given, '/clients?full=true');
+  expect(clients).toContainEqual(await dataOf(given, '/clients/bakery'));
+  expect(await dataOf(given, '/clients/bakery?full=true')).toMatchObject({
+    direct_billing: false,
+    users: [{ id: 'bakery-admin', email: 'admin@bakery.test' }],
+    groups: [{ id: 'bakery-team', name: 'Team' }],
+  });
 });

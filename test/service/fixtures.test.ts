@@ -59,6 +59,12 @@ extra: 1
     ]);
   });
 
+  it('rejects IDs in capitals that look like generated ones, because these are found in any case', async () => {
+    const faultsWith = (id: string) => faultsOf(`companies: [{id: ${id}, name: Acme, plan: team}]`);
+    expect(await faultsWith('0123456789ABCDEF0123456789abcdef')).toEqual(['1: companies.1.id is not valid']);
+    expect(await faultsWith('ABCDEF')).toEqual([]);
+  });
+
   it('reports duplicates and references to missing items', async () => {
     const text = `companies:
   - id: a
@@ -166,7 +172,7 @@ extra: 1
     };
     await (await load('Pusher')).close();
     const { body } = await (await load('Shover')).call('GET', '/roles/pusher', { key });
-    expect(body.data).toMatchObject({ id: 'pusher', name: 'Shover', company: 'a' });
+    expect(body.data).toMatchObject({ id: 'pusher', name: 'Shover', company: 'A' });
   });
 
   it("matches an email address with non-ASCII capitals when it's loaded again", async () => {

@@ -10,7 +10,7 @@ describe('a group (section 4.9)', () => {
       { id: 'acme-team', name: 'Team', description: '' },
       { id, name: 'Sales', description: 'who sell' },
     ]);
-    const detail = { id, external_id: 'crm-7', company: 'acme', name: 'Sales', description: 'who sell' };
+    const detail = { id, external_id: 'crm-7', company: 'Acme', name: 'Sales', description: 'who sell' };
     expect(await dataOf(given, `/groups/${id}`)).toEqual({ ...detail, num_members: 0 });
     await given.call('PUT', `/groups/${id}/users/acme-editor`);
     const members = [{ id: 'acme-editor', full_name: 'Ed It' }];
@@ -55,7 +55,7 @@ describe('a group (section 4.9)', () => {
       expect((await given.call('PUT', path, { body: { name: 'Mine' } })).status).toBe(404);
       expect((await given.call('DELETE', path)).status).toBe(404);
     }
-    expect((await given.call('GET', '/groups/bakery-team?client_id=bakery')).body.data.company).toBe('bakery');
+    expect((await given.call('GET', '/groups/bakery-team?client_id=bakery')).body.data.company).toBe('Bakery');
     const inBody = await make(given, '/groups', { name: 'Bakers', client_id: 'bakery' });
     const inQuery = await make(given, '/groups?client_id=bakery', { name: 'Sellers' });
     const listed = (await dataOf(given, '/groups?client_id=bakery')) as { groups: { id: string }[] };

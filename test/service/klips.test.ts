@@ -28,10 +28,10 @@ describe('a Klip (4.6)', () => {
     expect(changed.body).toEqual({ meta: { success: true, status: 200 }, data: {} });
     const detail = {
       id,
-      company: 'acme',
+      company: 'Acme',
       created_by: 'acme-admin',
-      date_created: '2026-03-01T12:00:00.000Z',
-      last_updated: '2026-03-01T12:01:00.000Z',
+      date_created: '2026-03-01T12:00:00Z',
+      last_updated: '2026-03-01T12:01:00Z',
       name: 'Sold',
       description: 'of all',
     };
@@ -260,7 +260,7 @@ describe("other accounts' Klips (4.6)", () => {
     const inQuery = lastOf(await given.call('POST', '/klips?client_id=bakery', { body: { name: 'Rolls' } }));
     const inBody = await newKlip(given, { name: 'Bread', client_id: 'bakery' });
     expect(ids(await given.call('GET', '/klips?client_id=bakery')).toSorted()).toEqual([inQuery, inBody].toSorted());
-    expect((await given.call('GET', `/klips/${inBody}?client_id=bakery`)).body.data.company).toBe('bakery');
+    expect((await given.call('GET', `/klips/${inBody}?client_id=bakery`)).body.data.company).toBe('Bakery');
     expect((await given.call('PUT', `/klips/${inBody}`, { body: { name: 'B', client_id: 'bakery' } })).status).toBe(
       200,
     );

@@ -22,7 +22,7 @@ describe('published links (2.1, 4.2)', () => {
       published_link_name: 'Über Sales & Co.',
       dashboard_url: `dash.test:8080/published/${id}/uber-sales-co`,
       visibility: 'anyone_with_link',
-      date_created: '2026-03-01T10:00:00.000Z',
+      date_created: '2026-03-01T10:00:00Z',
       created_by: { user_public_id: 'acme-editor', user_name: 'Ed It' },
       date_last_accessed: null,
     };

@@ -27,8 +27,7 @@ const start = (options: Partial<ServiceOptions> = {}): Promise<Bench> => bench({
 async function settled(given: Bench, id: string, fails = 1): Promise<Seen> {
   for (let i = 0; i < 1000; i++) {
     const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
-    const isOver =
-      data.refresh_fail_count === fails || (data.refresh_fail_count === 0 && data.date_last_refresh !== null);
+    const isOver = data.refresh_fail_count === fails || (data.refresh_fail_count === 0 && data.data_size !== 0);
     if (isOver) {
       const { text: document } = await given.call('GET', `/datasource-instances/${id}/data?raw=true`);
       return { fails: Number(data.refresh_fail_count), error: data.last_error as string | null, document };

@@ -26,9 +26,12 @@ describe('importing a dashboard into a client account', () => {
     await given.call('PUT', `/tabs/${tab}/share-rights`, { body: { groups: [{ group_id: 'acme-team' }] } });
     const answer = await bring(given, tab);
     const copy = answer.body.meta.location!.split('/')[2]!;
-    expect(answer.body).toEqual({ meta: { success: true, status: 201, location: `/tabs/${copy}` }, data: {} });
+    expect(answer.body).toEqual({
+      meta: { success: true, status: 201, location: `/tabs/${copy}` },
+      data: { op_requested: 'import' },
+    });
     expect(await inBakery(given, `/tabs/${copy}?full=true`)).toMatchObject({
-      company: 'bakery',
+      company: 'Bakery',
       name: 'Sales',
       description: 'By region',
       share_rights: [],

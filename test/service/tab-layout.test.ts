@@ -162,7 +162,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     expect((await readLayout(given, tab)).state.desktop.itemConfigs).toEqual([]);
   });
 
-  it("isn't changed if it references another dashboard's instance, a Klip or an unknown ID", async () => {
+  it("isn't changed if it references another dashboard's instance, a Klip, an unknown ID or an instance twice", async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const elsewhere = (await dashboard(given, 1)).ids[0]!;
@@ -185,6 +185,15 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
           `Field "state" contains a Klip instance that is not on the dashboard: ${stranger}`,
         ]);
       }
+    }
+    const [id, big] = [ids[0]!, ids[0]!.toUpperCase()];
+    const itemConfigs = [id, big].map((one, row) => ({ id: `gridklip-${one}`, index: [0, row] }));
+    for (const body of [
+      { type: 'grid', state: { desktop: { itemConfigs } } },
+      { type: '50_50', state: { [id]: { region: 1, idx: 0 }, [big]: { region: 1, idx: 1 } } },
+    ]) {
+      const answer = await writeLayout(given, tab, body);
+      expect([answer.status, answer.body.meta.error_desc]).toEqual([400, expect.stringContaining('instance twice')]);
     }
     expect(await readLayout(given, tab)).toEqual(before);
     expect((await given.call('GET', `/tabs/${tab}`)).body.data.last_updated).toBe(last_updated);

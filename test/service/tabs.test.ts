@@ -27,11 +27,11 @@ describe('dashboards (2.7, 4.8)', () => {
     );
     const detail = {
       id,
-      company: 'acme',
+      company: 'Acme',
       name: 'Sales',
       description: 'By region',
       created_by: 'acme-editor',
-      last_updated: '2026-03-01T10:01:00.000Z',
+      last_updated: '2026-03-01T10:01:00Z',
     };
     expect((await given.call('GET', `/tabs/${id}`)).body.data).toEqual(detail);
     expect((await given.call('GET', `/tabs/${id}?full=false`)).body.data).toEqual(detail);
@@ -95,7 +95,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect(ids(await given.call('GET', '/tabs'), 'tabs')).toEqual([]);
     expect(ids(await given.call('GET', '/tabs?client_id=bakery'), 'tabs')).toEqual([clients]);
     expect((await given.call('GET', `/tabs/${clients}?client_id=bakery`)).body.data).toMatchObject({
-      company: 'bakery',
+      company: 'Bakery',
       created_by: 'acme-admin',
     });
     expect((await given.call('GET', `/tabs/${clients}`, { key: keys.clientAdmin })).status).toBe(200);

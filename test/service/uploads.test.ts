@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SteppingClock } from '../clocks.ts';
 import { type Answer, type Bench, bench, keys, scratch, until } from './service.ts';
 
 const dataOf = async (given: Bench, id: string): Promise<string> =>
@@ -119,11 +120,21 @@ describe('an upload', () => {
     expect((await upload(given, id, '["\ufeff"]')).status).toBe(200);
   });
 
-  it('is required before an instance has data or a refresh date', async () => {
-    const given = await bench();
+  // An R client parses date_last_refresh of every data source in the list, and stops at null.
+  it('is required before an instance has data; until then, its refresh date is that of its creation', async () => {
+    const clock = new SteppingClock('2026-03-01T12:00:00Z');
+    const given = await bench({ clock });
     const id = await given.source();
+    clock.advance(10_000);
     expect((await given.call('GET', `/datasource-instances/${id}/data?raw=true`)).status).toBe(404);
-    expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.date_last_refresh).toBe(null);
+    const dates = async () => {
+      const [source] = (await given.call('GET', '/datasources')).body.data.datasources as Record<string, unknown>[];
+      const instance = (await given.call('GET', `/datasource-instances/${id}`)).body.data;
+      return [source!.date_last_refresh, instance.date_last_refresh];
+    };
+    expect(await dates()).toEqual(['2026-03-01T12:00:00Z', '2026-03-01T12:00:00Z']);
+    await upload(given, id, '[1]');
+    expect(await dates()).toEqual(['2026-03-01T12:00:10Z', '2026-03-01T12:00:10Z']);
   });
 
   it("uses the source's format, whatever the content type says", async () => {

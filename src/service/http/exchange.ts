@@ -11,6 +11,7 @@ import type { Run } from '../run-endpoint.ts';
 import { noteSignIn } from '../store/users.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import { IncomingBody } from './body.ts';
+import { canonicalId } from './canonical-id.ts';
 import { errorBody, successBody } from './envelope.ts';
 import { namesEtag } from './etag.ts';
 import { publicUrlOf } from './public-url.ts';
@@ -88,11 +89,16 @@ function received({ context, request, reply }: Exchange, caller: Caller): Authen
   return {
     context,
     caller,
-    params: request.params as Record<string, string>,
+    params: canonicalIds(request.params as Record<string, string>),
     query: request.query as Record<string, unknown>,
     host: publicUrlOf(request.raw, context.publicUrl).replace(/^https?:\/\//, ''),
     incoming: new IncomingBody(request.raw, reply.raw, { idleMs: context.bodyIdleMs, entry: request.entry }),
   };
+}
+
+/** All parameters of paths are IDs. */
+function canonicalIds(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(params).map(([name, id]) => [name, canonicalId(id)]));
 }
 
 function keyHashOf({ headers }: FastifyRequest): string | undefined {

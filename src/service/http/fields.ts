@@ -9,8 +9,18 @@ export const unixTime = Type.Integer({
   'x-rule': 'must be a Unix time in whole seconds',
 });
 export const isoTimeOrNull = Type.Union([isoTime, Type.Null()]);
+/** The `date_last_refresh` field of data. Clients parse it as a time without a check. */
+export const lastRefresh = Type.String({
+  format: 'date-time',
+  description: 'when the data last changed; the creation time until there is data',
+});
 export const idAndName = defineModel('Reference', { id: Type.String(), name: Type.String() });
+/** The `company` field of an asset. */
+export const companyName = Type.String({ description: 'name of the account' });
 export const nothing = Type.Object({});
+
+/** The `data` of an operation's response, which is the operation's name. Clients check it. */
+export const requested = <Name extends string>(name: Name) => Type.Object({ op_requested: Type.Literal(name) });
 
 export const someName = Type.String({
   minLength: 1,
@@ -31,7 +41,7 @@ export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
   'x-rule': 'must be an object whose keys have 1 to 255 characters',
 });
 
-/** Formats epoch milliseconds as ISO 8601 UTC. Null stays null. */
+/** Formats epoch milliseconds as ISO 8601 UTC in whole seconds, as in the vendor's examples. Null stays null. */
 export function timeText(milliseconds: number | null): string | null {
   return milliseconds === null ? null : (texts.get(milliseconds) ?? newText(milliseconds));
 }
@@ -41,7 +51,7 @@ const texts = new Map<number, string>();
 const maxTexts = 10_000;
 
 function newText(milliseconds: number): string {
-  const text = new Date(milliseconds).toISOString();
+  const text = `${new Date(milliseconds).toISOString().slice(0, -5)}Z`;
   if (texts.size >= maxTexts) texts.clear();
   texts.set(milliseconds, text);
   return text;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { findDatasource } from '../datasource-rules.ts';
 import type { ApiCall } from '../endpoint.ts';
 import { ApiError, forbidden } from '../http/api-error.ts';
+import { canonicalId } from '../http/canonical-id.ts';
 import { defineModel } from '../model.ts';
 import type { Datasource } from '../store/datasources.ts';
 import { instancesOf } from '../store/instances.ts';
@@ -33,7 +34,7 @@ interface Failure {
 /** Queues all instances that can be queued, and reports an error for each of the others. */
 export function bulkRefresh(call: ApiCall, requested: readonly string[]): object {
   const failed = new Map<string, Failure>();
-  const sources = [...new Set(requested)].flatMap((id) => refreshable(call, id, failed));
+  const sources = [...new Set(requested.map(canonicalId))].flatMap((id) => refreshable(call, id, failed));
   const instances = sources.map((source) => ({
     source,
     ids: instancesOf(call.context.db, source.id).map(({ id }) => id),

@@ -7,16 +7,29 @@ import { type ClientAccount, type FeatureName, featureNames, featuresOff, switch
 
 const path = '/clients/{id}/features';
 
-const displayNames: Readonly<Record<FeatureName, string>> = {
-  theming: 'Theming',
-  domain_cloaking: 'Domain cloaking',
-  published_dashboards: 'Published dashboards',
-  downloadable_reports: 'Downloadable reports',
-  scheduled_emails: 'Scheduled e-mails',
-  sso: 'Single sign-on',
+const displayNames = {
+  theming: 'Custom Theme',
+  domain_cloaking: 'SSL Domain Alias',
+  published_dashboards: 'Private Links',
+  downloadable_reports: 'Download Reports',
+  scheduled_emails: 'Email Reports',
+  sso: 'SSO',
   embeds: 'Embeds',
-  public_dashboards: 'Public dashboards',
-};
+  public_dashboards: 'Public Links',
+} as const satisfies Readonly<Record<FeatureName, string>>;
+
+/** Both names of each feature. Clients write back what they read. */
+const featuresByName = new Map<string, FeatureName>(
+  featureNames.flatMap((name) => [
+    [name, name],
+    [displayNames[name], name],
+  ]),
+);
+
+const featureSwitch = defineModel('FeatureSwitch', {
+  name: Type.Enum([...featureNames, ...Object.values(displayNames)] as const),
+  enabled: Type.Boolean(),
+});
 
 const feature = defineModel('ClientFeature', {
   name: Type.Enum(featureNames),
@@ -55,13 +68,13 @@ export default {
       missing: 'all features except the two for published dashboards are stored and returned, but have no effect',
       permission: ['client.edit'],
       client: false,
-      body: {
-        features: Type.Array(defineModel('FeatureSwitch', { name: Type.Enum(featureNames), enabled: Type.Boolean() })),
-      },
+      body: { features: Type.Array(featureSwitch) },
       find: (call) => findClient(call),
       act: ({ context, body }, client) =>
         context.db.durably(() => {
-          for (const { name, enabled } of body.features) switchFeature(context.db, client.id, name, enabled);
+          for (const { name, enabled } of body.features) {
+            switchFeature(context.db, client.id, featuresByName.get(name)!, enabled);
+          }
         }),
     }),
   ],

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
@@ -9,34 +9,41 @@ import type { ClientAccount } from '../store/clients.ts';
 
 const path = '/clients/{id}/resources';
 
-const displayNames: Readonly<Record<LimitName, string>> = {
-  'api.requests.perDay': 'API requests per day',
-  'api.requests.perSecond': 'API requests per second',
+const displayNames = {
+  'api.requests.perDay': 'API Calls per Day',
+  'api.requests.perSecond': 'API Calls per Second',
   'dashboard.combined.total': 'Dashboards',
-  'company.seats': 'Seats',
-  'published.private.links': 'Private published links',
-};
+  'company.seats': 'Users',
+  'published.private.links': 'Private Links',
+} as const satisfies Readonly<Record<LimitName, string>>;
+
+/** All names of each limit. Clients write back the display names that they read; one name is from older clients. */
+const limitsByName = new Map<string, LimitName>([
+  ...limitNames.map((name) => [name, name] as const),
+  ...limitNames.map((name) => [displayNames[name], name] as const),
+  ['dashboard.tabs.total', 'dashboard.combined.total'],
+]);
 
 const wanted = defineModel('ResourceLimit', {
-  name: Type.Enum(limitNames),
-  value: Type.Integer({ maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'must be a whole number' }),
+  name: Type.Enum([...limitNames, ...Object.values(displayNames), 'dashboard.tabs.total'] as const),
+  value: Type.Integer({
+    minimum: -1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    'x-rule': 'must be a whole number: 1 or more for API calls, 0 or more for others, or -1 for no limit',
+  }),
 });
 
-/** Throws if the value isn't allowed for this limit. Only asset limits can be unlimited; API rate limits can't. */
-function checkValue({ name, value }: { name: LimitName; value: number }, index: number): void {
-  const least = name.startsWith('api.') ? 1 : -1;
-  if (value >= least) return;
-  const rule = least === 1 ? 'must be 1 or more' : 'must be 0 or more, or -1 for no limit';
-  throw badRequest(`Field "resources.${index}.value" ${rule}`);
-}
+type WantedLimit = Static<typeof wanted>;
 
-function setAll(
-  { context, body }: ApiCall<unknown, { resources: { name: LimitName; value: number }[] }>,
-  id: string,
-): void {
-  for (const [index, one] of body.resources.entries()) checkValue(one, index);
+function setAll({ context, body }: ApiCall<unknown, { resources: WantedLimit[] }>, id: string): void {
+  const limits = body.resources.map(({ name, value }, index) => {
+    const limit = limitsByName.get(name)!;
+    // Only asset limits can be unlimited; API rate limits can't.
+    if (limit.startsWith('api.') && value < 1) throw badRequest(`Field "resources.${index}.value" must be 1 or more`);
+    return { limit, value };
+  });
   context.db.durably(() => {
-    for (const { name, value } of body.resources) setLimit(context.db, id, name, value);
+    for (const { limit, value } of limits) setLimit(context.db, id, limit, value);
   });
 }
 

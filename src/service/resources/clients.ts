@@ -2,10 +2,13 @@ import { Type } from 'typebox';
 import { addClient, changeClient, findClient, prolongTrial, removeClient } from '../client-rules.ts';
 import { clientStatuses, statusAt } from '../client-status.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
-import { idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
+import { idAndName, idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { byExternalId, listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
+import { personSchema } from '../people-rules.ts';
 import { billDirectly, type ClientAccount, clientsOf } from '../store/clients.ts';
+import { allGroupsOf } from '../store/groups.ts';
+import { allUsersOf } from '../store/users.ts';
 
 const listItem = {
   id: Type.String(),
@@ -17,8 +20,13 @@ const listItem = {
   external_id: Type.Optional(Type.String()),
 };
 
-const summary = defineModel('ClientSummary', listItem);
-const detail = defineModel('Client', { ...listItem, direct_billing: Type.Boolean() });
+const summary = defineModel('ClientSummary', { ...listItem, direct_billing: Type.Optional(Type.Boolean()) });
+const detail = defineModel('Client', {
+  ...listItem,
+  direct_billing: Type.Boolean(),
+  users: Type.Optional(Type.Array(personSchema)),
+  groups: Type.Optional(Type.Array(idAndName)),
+});
 
 const change = {
   name: Type.Optional(someName),
@@ -46,6 +54,15 @@ function describeListed({ context }: Pick<ApiCall, 'context'>, client: ClientAcc
   };
 }
 
+function describe(call: Pick<ApiCall, 'context'>, client: ClientAccount): object {
+  return { ...describeListed(call, client), direct_billing: client.directBilling === 1 };
+}
+
+function describeFully(call: Pick<ApiCall, 'context'>, client: ClientAccount): object {
+  const { db } = call.context;
+  return { ...describe(call, client), users: allUsersOf(db, client.id), groups: allGroupsOf(db, client.id) };
+}
+
 export default {
   name: 'clients',
   summary: 'The client accounts of a company',
@@ -62,25 +79,28 @@ export default {
         ...pageQuery,
         ...byExternalId,
         status: Type.Optional(Type.Enum(clientStatuses, { description: 'return only clients with this status' })),
+        full: Type.Boolean({ default: false, description: 'return every field of each client' }),
       },
       answer: { status: 200, data: Type.Object({ clients: Type.Array(summary) }) },
       do: (call) => {
         const { context, caller, query } = call;
         const found = clientsOf(context.db, caller.company, { ...query, now: context.clock.now() });
-        return listResult('clients', found, (one) => describeListed(call, one));
+        return listResult('clients', found, (one) => (query.full ? describe(call, one) : describeListed(call, one)));
       },
     }),
     defineEndpoint({
       id: 'getClient',
       method: 'GET',
       path: '/clients/{id}',
-      summary: 'One client',
+      summary: 'One client; with `full`, also its users and groups',
       basis: 'decided',
       permission: ['client.access'],
       client: false,
+      missing: 'share rights of clients: all users with `client.access` see all clients',
+      query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: detail },
       find: (call) => findClient(call),
-      do: (call, client) => ({ data: { ...describeListed(call, client), direct_billing: client.directBilling === 1 } }),
+      do: (call, client) => ({ data: call.query.full ? describeFully(call, client) : describe(call, client) }),
     }),
     defineEndpoint({
       id: 'createClient',

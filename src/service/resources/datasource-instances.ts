@@ -12,7 +12,7 @@ import { type ApiCall, defineEndpoint, type EndpointResult, type Resource } from
 import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { successBody } from '../http/envelope.ts';
 import { requireMet } from '../http/etag.ts';
-import { isoTimeOrNull, propertyMap, timeText } from '../http/fields.ts';
+import { isoTimeOrNull, lastRefresh, propertyMap, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import type { Datasource } from '../store/datasources.ts';
@@ -36,7 +36,8 @@ const instanceSchema = defineModel('DataSourceInstance', {
   refresh_fail_count: Type.Integer(),
   last_error: Type.Union([Type.String(), Type.Null()]),
   data_size: Type.Integer(),
-  date_last_refresh: isoTimeOrNull,
+  date_last_refresh: lastRefresh,
+  date_next_refresh: isoTimeOrNull,
 });
 
 function describe(instance: Instance): object {
@@ -48,6 +49,7 @@ function describe(instance: Instance): object {
     last_error: instance.lastError,
     data_size: instance.dataSize,
     date_last_refresh: timeText(instance.dateLastRefresh),
+    date_next_refresh: timeText(instance.dateNextRefresh),
   };
 }
 
@@ -260,12 +262,10 @@ export default {
       missing: 'tokens stored by the service (`token_id`): the data source provides its own',
       permission,
       body: {},
-      answer: { status: 200, data: Type.Object({ op_requested: Type.Literal('refresh') }) },
       find: (call) => findInstance(call),
-      do: ({ context }, { instance, source }) => {
+      act: ({ context }, { instance, source }) => {
         if (source.disabled === 1) throw forbidden('The data source is disabled');
         if (source.noRefresh === 0) context.refreshes.request([instance.id]);
-        return { data: { op_requested: 'refresh' } };
       },
     }),
   ],

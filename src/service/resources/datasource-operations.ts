@@ -5,12 +5,10 @@ import { emptyInstances } from '../datasource-instancing.ts';
 import { findEditable } from '../datasource-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
-import { unixTime } from '../http/fields.ts';
+import { requested, unixTime } from '../http/fields.ts';
 import { requireImportable } from '../import-rules.ts';
 import { bulkRefresh, bulkRefreshAnswer } from '../refresh/bulk.ts';
 import { asShared, type Datasource, datasourceById, setDisabled } from '../store/datasources.ts';
-
-const requested = <Name extends string>(name: Name) => Type.Object({ op_requested: Type.Literal(name) });
 
 const switching = (word: 'enable' | 'disable') =>
   defineEndpoint({
@@ -21,12 +19,8 @@ const switching = (word: 'enable' | 'disable') =>
     basis: 'decided',
     permission: ['datasource.edit'],
     body: {},
-    answer: { status: 200, data: requested(word) },
     find: (call) => findEditable(call),
-    do: ({ context }, source) => {
-      context.db.durably(() => setDisabled(context.db, source.id, word === 'disable'));
-      return { data: { op_requested: word } };
-    },
+    act: ({ context }, source) => context.db.durably(() => setDisabled(context.db, source.id, word === 'disable')),
   });
 
 function findImportable(call: ApiCall): Datasource {
@@ -86,14 +80,12 @@ export default {
       permission: ['datasource.delete'],
       query: lastAccess,
       body: lastAccess,
-      answer: { status: 200, data: requested('delete_instances') },
       find: (call) => findEditable(call),
-      do: async ({ context, query, body }, source) => {
+      act: async ({ context, query, body }, source) => {
         const seconds = query.last_access ?? body.last_access;
         const before = seconds === undefined ? undefined : seconds * 1000;
         const gone = context.db.durably(() => emptyInstances(context.db, source, { before, now: context.clock.now() }));
         for (const blob of gone) await context.blobs.remove(blob);
-        return { data: { op_requested: 'delete_instances' } };
       },
     }),
   ],

@@ -78,11 +78,11 @@ function find(call: ApiCall): DefaultTab {
  */
 function add(call: ApiCall<unknown, Change & { tab_id: string }>, group: UserGroup): string {
   const { db, clock } = call.context;
-  const { tab_id: tabId, can_edit = false, visibility = 'library', index } = call.body;
+  const { tab_id: asked, can_edit = false, visibility = 'library', index } = call.body;
   const id = newId();
   const createdAt = clock.now();
   db.durably(() => {
-    findEditableTab(call, tabId);
+    const { id: tabId } = findEditableTab(call, asked);
     if (defaultTabOf(db, group.id, tabId) !== undefined) {
       throw forbidden('The dashboard is already a default dashboard of the group');
     }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
-import { idText, nothing, someName, someText } from '../http/fields.ts';
+import { companyName, idText, nothing, someName, someText } from '../http/fields.ts';
 import { byExternalId, listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { describeNamed, findGroup, groupSummary } from '../people-rules.ts';
@@ -20,7 +20,7 @@ import {
 const detail = defineModel('Group', {
   id: Type.String(),
   external_id: Type.Union([Type.String(), Type.Null()]),
-  company: Type.String(),
+  company: companyName,
   name: Type.String(),
   description: Type.String(),
   num_members: Type.Integer(),
@@ -29,9 +29,9 @@ const detail = defineModel('Group', {
 
 const body = { description: Type.Optional(someText), external_id: Type.Optional(idText) };
 
-function describe({ context, query }: ApiCall<{ full: boolean }>, group: UserGroup): object {
-  const { id, externalId, accountId, name, description } = group;
-  const fields = { id, external_id: externalId, company: accountId, name, description };
+function describe({ context, account, query }: ApiCall<{ full: boolean }>, group: UserGroup): object {
+  const { id, externalId, name, description } = group;
+  const fields = { id, external_id: externalId, company: account.name, name, description };
   const num_members = countMembers(context.db, id);
   if (!query.full) return { ...fields, num_members };
   const members = allMembersOf(context.db, id).map((person) => ({

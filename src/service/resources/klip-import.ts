@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { clientNamed } from '../client-named.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
+import { requested } from '../http/fields.ts';
 import { notShared, requireImportable } from '../import-rules.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { type Klip, klipAsShared, klipById } from '../store/klips.ts';
@@ -29,11 +29,11 @@ export default {
       permission: ['klip.import'],
       client: false,
       body: { client_id: Type.String({ minLength: 1 }) },
-      answer: { status: 201, data: nothing },
+      answer: { status: 201, data: requested('import') },
       find: (call) => findImportable(call),
       do: (call, klip) => {
         const client = clientNamed(call.context, call.caller, call.body.client_id);
-        return { meta: { location: `/klips/${copyKlip(call, klip, client.id)}` } };
+        return { meta: { location: `/klips/${copyKlip(call, klip, client.id)}` }, data: { op_requested: 'import' } };
       },
     }),
   ],

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
-import { endShares, rights, shareAll, shareBody } from '../sharing.ts';
+import { endShare, endShares, holderType, rights, shareAll, shareBody } from '../sharing.ts';
 import { klipAsShared } from '../store/klips.ts';
 import { groupRights } from '../store/shares.ts';
 
@@ -48,6 +48,18 @@ export default {
       body: shareBody,
       find: (call) => findEditableKlip(call),
       act: (call, klip) => endShares(call, klipAsShared(klip), call.body),
+    }),
+    defineEndpoint({
+      id: 'unshareKlipWithHolder',
+      method: 'DELETE',
+      path: `${path}/{holder}`,
+      summary: 'Stops sharing a Klip with one group or user',
+      basis: 'decided',
+      permission: ['klip.share'],
+      client: false,
+      query: { type: holderType },
+      find: (call) => findEditableKlip(call),
+      act: (call, klip) => endShare(call, klipAsShared(klip), { kind: call.query.type, id: call.params.holder! }),
     }),
   ],
 } satisfies Resource;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { findDatasource } from '../datasource-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
-import { idAndName, isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
+import { companyName, idAndName, isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
 import { checkSchema, datasourcesOf, defaultSchema, type Schema, schemaObject } from '../klip-schema.ts';
@@ -28,7 +28,7 @@ const summary = defineModel('KlipSummary', listItem);
 const detail = defineModel('Klip', {
   ...listItem,
   klip_id: Type.Optional(Type.String({ description: 'ID of the Klip, if the ID in the path is that of an instance' })),
-  company: Type.String(),
+  company: companyName,
   created_by: Type.Union([Type.String(), Type.Null()]),
   date_created: isoTime,
   last_updated: isoTime,
@@ -42,19 +42,20 @@ function describeListed({ id, name, description }: Klip): object {
   return { id, name, description };
 }
 
-function describe(klip: Klip): object {
+function describe({ account }: Pick<ApiCall, 'account'>, klip: Klip): object {
   return {
     ...describeListed(klip),
-    company: klip.accountId,
+    company: account.name,
     created_by: klip.createdBy,
     date_created: timeText(klip.createdAt),
     last_updated: timeText(klip.updatedAt),
   };
 }
 
-function describeFully({ context, caller }: ApiCall, klip: Klip): object {
+function describeFully(call: ApiCall, klip: Klip): object {
+  const { context, caller } = call;
   const datasources = usedDatasources(context.db, klip.id, caller);
-  return { ...describe(klip), ...rightsOf(context.db, klipAsShared(klip)), datasources, datasets: [] };
+  return { ...describe(call, klip), ...rightsOf(context.db, klipAsShared(klip)), datasources, datasets: [] };
 }
 
 /**
@@ -127,7 +128,7 @@ export default {
       answer: { status: 200, data: detail },
       find: (call) => findByEitherId(call),
       do: (call, { klip, ids }) => {
-        const data = call.query.full ? describeFully(call, klip) : describe(klip);
+        const data = call.query.full ? describeFully(call, klip) : describe(call, klip);
         return { data: { ...data, ...ids } };
       },
     }),

@@ -3,10 +3,10 @@ import { newId } from '../../lib/ids.ts';
 import { permissions } from '../auth/permissions.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
-import { nothing, someName, someText } from '../http/fields.ts';
+import { companyName, nothing, someName, someText } from '../http/fields.ts';
 import { listResult, pageOf, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
-import { describeNamed, findRole, personSchema, requireHeld, requireOwnRole, roleSummary } from '../people-rules.ts';
+import { describeNamed, findRole, personSchema, requireOwnRole, roleSummary } from '../people-rules.ts';
 import {
   allHoldersOf,
   countHolders,
@@ -26,7 +26,7 @@ const detail = defineModel('Role', {
   id: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  company: Type.String(),
+  company: companyName,
   users: Type.Optional(Type.Array(personSchema)),
   num_users: Type.Optional(Type.Integer()),
   permissions: Type.Optional(permissionNames),
@@ -38,8 +38,8 @@ const change = {
   permissions: Type.Optional(permissionNames),
 };
 
-function describe({ context, query }: ApiCall<{ full: boolean }>, role: Role): object {
-  const fields = { ...describeNamed(role), company: role.accountId };
+function describe({ context, account, query }: ApiCall<{ full: boolean }>, role: Role): object {
+  const fields = { ...describeNamed(role), company: account.name };
   if (!query.full) return fields;
   return {
     ...fields,
@@ -66,7 +66,6 @@ function update(call: ApiCall<unknown, Change>, role: Role): void {
   const { permissions: given, ...texts } = call.body;
   requireOwnRole(role);
   checkName(call, texts.name, role.id);
-  if (given !== undefined) requireHeld(call, given, permissionsIn(role));
   db.durably(() => updateRole(db, role.id, { ...texts, ...(given && { permissions: [...new Set(given)] }) }));
 }
 
@@ -104,7 +103,7 @@ export default {
       path: '/roles',
       summary: 'Creates a role',
       basis: 'document',
-      decided: 'the list of permission names; users cannot grant a permission that they do not have',
+      decided: 'the list of permission names',
       missing: 'any effect of permissions that no endpoint requires',
       permission,
       body: { ...change, name: someName },
@@ -113,7 +112,6 @@ export default {
         const { context, account, body } = call;
         const { name, description = '', permissions: given = [] } = body;
         checkName(call, name);
-        requireHeld(call, given);
         const role = { id: newId(), accountId: account.id, name, description, permissions: [...new Set(given)] };
         context.db.durably(() => createRole(context.db, role, context.clock.now()));
         return { meta: { location: `/roles/${role.id}` } };
@@ -165,6 +163,20 @@ export default {
       body: { permissions: permissionNames },
       find: (call) => findRole(call),
       act: (call, role) => update(call as ApiCall<unknown, Change>, role),
+    }),
+    defineEndpoint({
+      id: 'removeRolePermissions',
+      method: 'DELETE',
+      path: '/roles/{id}/permissions',
+      summary: 'Removes the permissions in the body from a role; permissions that it lacks are ignored',
+      basis: 'decided',
+      permission,
+      body: { permissions: permissionNames },
+      find: (call) => findRole(call),
+      act: ({ context: { db }, body }, role) => {
+        const kept = permissionsIn(requireOwnRole(role)).filter((name) => !body.permissions.includes(name));
+        db.durably(() => updateRole(db, role.id, { permissions: kept }));
+      },
     }),
   ],
 } satisfies Resource;

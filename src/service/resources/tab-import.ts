@@ -4,7 +4,7 @@ import { requireDashboardCapacity } from '../account-capacity.ts';
 import { clientNamed } from '../client-named.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { forbidden, notFound } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
+import { requested } from '../http/fields.ts';
 import { requireImportable } from '../import-rules.ts';
 import { copyKlip } from '../klip-copy.ts';
 import { insertKlipInstance, klipInstancesOf } from '../store/klip-instances.ts';
@@ -65,11 +65,11 @@ export default {
       permission: ['tab.import'],
       client: false,
       body: { client_id: Type.String({ minLength: 1 }) },
-      answer: { status: 201, data: nothing },
+      answer: { status: 201, data: requested('import') },
       find: (call) => findImportable(call),
       do: (call, tab) => {
         const client = clientNamed(call.context, call.caller, call.body.client_id);
-        return { meta: { location: `/tabs/${copyTab(call, tab, client.id)}` } };
+        return { meta: { location: `/tabs/${copyTab(call, tab, client.id)}` }, data: { op_requested: 'import' } };
       },
     }),
   ],

@@ -2,11 +2,10 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { requireDashboardCapacity } from '../account-capacity.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
-import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
+import { companyName, isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { rights, rightsOf } from '../sharing.ts';
-import type { Database } from '../store/database.ts';
 import { klipInstancesOf } from '../store/klip-instances.ts';
 import { deleteTab, insertTab, type Tab, tabAsShared, updateTab, visibleTabs } from '../store/tabs.ts';
 import { emptyLayout } from '../tab-layout.ts';
@@ -18,7 +17,7 @@ const summary = defineModel('DashboardSummary', listItem);
 
 const detail = defineModel('Dashboard', {
   ...listItem,
-  company: Type.String(),
+  company: companyName,
   created_by: Type.Union([Type.String(), Type.Null()]),
   last_updated: isoTime,
   klip_instances: Type.Optional(Type.Array(Type.String())),
@@ -30,18 +29,19 @@ function describeListed({ id, name, description }: Tab): object {
   return { id, name, description };
 }
 
-function describe(tab: Tab): object {
+function describe({ account }: Pick<ApiCall, 'account'>, tab: Tab): object {
   return {
     ...describeListed(tab),
-    company: tab.accountId,
+    company: account.name,
     created_by: tab.createdBy,
     last_updated: timeText(tab.updatedAt),
   };
 }
 
-function describeFully(db: Database, tab: Tab): object {
+function describeFully(call: Pick<ApiCall, 'account' | 'context'>, tab: Tab): object {
+  const { db } = call.context;
   const instances = klipInstancesOf(db, tab.id).map(({ id }) => id);
-  return { ...describe(tab), klip_instances: instances, ...rightsOf(db, tabAsShared(tab)) };
+  return { ...describe(call, tab), klip_instances: instances, ...rightsOf(db, tabAsShared(tab)) };
 }
 
 function create({ context, caller, account, body }: ApiCall<unknown, { name: string; description?: string }>): string {
@@ -82,7 +82,7 @@ export default {
       query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: detail },
       find: (call) => findTab(call),
-      do: ({ context, query }, tab) => ({ data: query.full ? describeFully(context.db, tab) : describe(tab) }),
+      do: (call, tab) => ({ data: call.query.full ? describeFully(call, tab) : describe(call, tab) }),
     }),
     defineEndpoint({
       id: 'createDashboard',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
+import { canonicalId } from '../http/canonical-id.ts';
 import { listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
@@ -16,7 +17,7 @@ const { id, tab_id, name } = tabInstanceSchema.properties;
 function put(call: ApiCall<unknown, { tab_ids: string[] }>, user: User): Omit<TabInstance, 'context'>[] {
   const { db } = call.context;
   return db.durably(() => {
-    const tabs = [...new Set(call.body.tab_ids)].map((tabId) => findTab(call, tabId));
+    const tabs = [...new Set(call.body.tab_ids.map(canonicalId))].map((tabId) => findTab(call, tabId));
     const instances = tabs.map((tab) => putOnScreen(db, user.id, tab.id));
     return instances.map(({ context: _context, ...shown }) => shown);
   });

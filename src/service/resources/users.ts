@@ -1,11 +1,18 @@
 import { Type } from 'typebox';
-import { defineEndpoint, type Resource } from '../endpoint.ts';
-import { idAndName, idText, isoTime, isoTimeOrNull, nothing, shortText, timeText } from '../http/fields.ts';
+import { type ApiCall, defineEndpoint, type Endpoint, type Resource } from '../endpoint.ts';
+import {
+  companyName,
+  idAndName,
+  idText,
+  isoTime,
+  isoTimeOrNull,
+  nothing,
+  shortText,
+  timeText,
+} from '../http/fields.ts';
 import { byExternalId, listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
-import type { Database } from '../store/database.ts';
-import { roleById } from '../store/roles.ts';
 import { userProperties } from '../store/user-properties.ts';
 import { allTabInstancesOf } from '../store/user-tabs.ts';
 import { groupsOf, type User, usersOfAccount } from '../store/users.ts';
@@ -21,18 +28,29 @@ const listItem = {
   date_last_login: isoTimeOrNull,
 };
 
-const summary = defineModel('UserSummary', listItem);
+const full = {
+  groups: Type.Optional(Type.Array(idAndName)),
+  roles: Type.Optional(Type.Array(Type.String(), { description: "the role's ID" })),
+  tab_instances: Type.Optional(Type.Array(tabInstanceSchema)),
+  properties: Type.Optional(Type.Record(Type.String(), Type.String())),
+};
+
+const summary = defineModel('UserSummary', {
+  ...listItem,
+  external_id: Type.Optional(Type.String()),
+  company: Type.Optional(companyName),
+  date_created: Type.Optional(isoTime),
+  is_locked_out: Type.Optional(Type.Boolean()),
+  ...full,
+});
 
 const detail = defineModel('User', {
   ...listItem,
-  external_id: Type.Union([Type.String(), Type.Null()]),
-  company: Type.String(),
+  external_id: Type.Optional(Type.String()),
+  company: companyName,
   date_created: isoTime,
   is_locked_out: Type.Boolean(),
-  groups: Type.Optional(Type.Array(idAndName)),
-  roles: Type.Optional(Type.Array(idAndName)),
-  tab_instances: Type.Optional(Type.Array(tabInstanceSchema)),
-  properties: Type.Optional(Type.Record(Type.String(), Type.String())),
+  ...full,
 });
 
 const email = Type.String({ maxLength: 254, pattern: '^[^\\s@:]+@[^\\s@:]+$', 'x-rule': 'must be an e-mail address' });
@@ -60,25 +78,62 @@ function describeListed(user: User): object {
   };
 }
 
-function describe(user: User): object {
+interface Added {
+  readonly full: boolean;
+  readonly include_groups: boolean;
+  readonly include_roles: boolean;
+}
+
+/** Adds what the query asks for to an item of the list. */
+function describeWith(call: Pick<ApiCall, 'account' | 'context'>, user: User, added: Added): object {
+  const { db } = call.context;
+  if (added.full) return describeFully(call, user);
   return {
     ...describeListed(user),
-    external_id: user.externalId,
-    company: user.accountId,
+    ...(added.include_groups && { groups: groupsOf(db, user) }),
+    ...(added.include_roles && { roles: rolesOf(user) }),
+  };
+}
+
+/** A user has at most one role, but clients expect a list. */
+function rolesOf({ roleId }: User): string[] {
+  return roleId === null ? [] : [roleId];
+}
+
+function describe({ account }: Pick<ApiCall, 'account'>, user: User): object {
+  return {
+    ...describeListed(user),
+    ...(user.externalId !== null && { external_id: user.externalId }),
+    company: account.name,
     date_created: timeText(user.createdAt),
     is_locked_out: false,
   };
 }
 
-function describeFully(db: Database, user: User): object {
-  const role = roleById(db, user.roleId ?? '');
+function describeFully(call: Pick<ApiCall, 'account' | 'context'>, user: User): object {
+  const { db } = call.context;
   return {
-    ...describe(user),
+    ...describe(call, user),
     groups: groupsOf(db, user),
-    roles: role === undefined ? [] : [{ id: role.id, name: role.name }],
+    roles: rolesOf(user),
     tab_instances: allTabInstancesOf(db, user.id),
     properties: userProperties(db, user),
   };
+}
+
+function mailing(operation: 'resend-invite' | 'reset-password', summary: string): Endpoint {
+  return defineEndpoint({
+    id: operation === 'resend-invite' ? 'resendInvite' : 'resetPassword',
+    method: 'POST',
+    path: `/users/{id}/@/${operation}`,
+    summary,
+    basis: 'decided',
+    missing: 'mail: no mail is sent, and the password stays the same',
+    permission,
+    body: {},
+    find: (call) => findUser(call),
+    act: () => undefined,
+  });
 }
 
 export default {
@@ -98,10 +153,16 @@ export default {
         email: Type.Optional(
           Type.String({ minLength: 1, description: 'return only the user with this e-mail address, in any case' }),
         ),
+        full: Type.Boolean({ default: false, description: 'add everything that is known of each user' }),
+        include_groups: Type.Boolean({ default: false, description: 'add the groups of each user' }),
+        include_roles: Type.Boolean({ default: false, description: "add the ID of each user's role" }),
       },
       answer: { status: 200, data: Type.Object({ users: Type.Array(summary) }) },
-      do: ({ context, account, query }) =>
-        listResult('users', usersOfAccount(context.db, account.id, query), describeListed),
+      do: (call) => {
+        const { context, account, query } = call;
+        const found = usersOfAccount(context.db, account.id, query);
+        return listResult('users', found, (user) => describeWith(call, user, query));
+      },
     }),
     defineEndpoint({
       id: 'getUser',
@@ -113,7 +174,7 @@ export default {
       query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: detail },
       find: (call) => findUser(call),
-      do: ({ context, query }, user) => ({ data: query.full ? describeFully(context.db, user) : describe(user) }),
+      do: (call, user) => ({ data: call.query.full ? describeFully(call, user) : describe(call, user) }),
     }),
     defineEndpoint({
       id: 'createUser',
@@ -150,5 +211,7 @@ export default {
       find: (call) => findUser(call),
       act: (call, user) => removeUser(call, user),
     }),
+    mailing('resend-invite', 'Sends the invitation to a user again'),
+    mailing('reset-password', 'Sends a user a link to set a new password'),
   ],
 } satisfies Resource;

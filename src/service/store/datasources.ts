@@ -21,8 +21,8 @@ export interface Datasource extends Asset {
    * dynamic source; for any other source, use the properties of its instance.
    */
   readonly properties: string;
-  /** When an instance of the source was last refreshed. Null if no instance has data yet. */
-  readonly dateLastRefresh: number | null;
+  /** When an instance of the source last got data; when the source was created if none ever did. */
+  readonly dateLastRefresh: number;
 }
 
 /** A data source's fields as they appear in lists. */
@@ -32,7 +32,8 @@ export type ListedDatasource = Pick<
 >;
 
 const listed = `d.id, d.name, d.description, d.refresh_interval as refreshInterval, d.is_dynamic as isDynamic,
-  (select max(i.date_last_refresh) from datasource_instances i where i.datasource_id = d.id) as dateLastRefresh`;
+  coalesce((select max(i.date_last_refresh) from datasource_instances i where i.datasource_id = d.id), d.created_at)
+    as dateLastRefresh`;
 const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.no_refresh as noRefresh, d.disabled,
   d.properties, d.created_by as createdBy, d.created_at as createdAt`;
 

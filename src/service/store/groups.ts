@@ -35,6 +35,11 @@ export function groupsOfAccount(
   return listRows(db, { columns, from, order }, values, filter);
 }
 
+/** Returns all groups of an account, oldest first. */
+export function allGroupsOf(db: Database, accountId: string): { id: string; name: string }[] {
+  return db.all(`select g.id, g.name from groups g where g.account_id = ? order by ${order}`, accountId);
+}
+
 /** Returns one page of a user's groups, oldest group first. */
 export function groupsOfUser(db: Database, userId: string, page: Page): Listed<UserGroup> {
   const from = 'from group_members m join groups g on g.id = m.group_id where m.user_id = ?';

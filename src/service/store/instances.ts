@@ -15,13 +15,17 @@ export interface Instance {
   readonly blob: string | null;
   readonly sha256: string | null;
   readonly dataSize: number;
-  readonly dateLastRefresh: number | null;
+  /** When the instance last got data; when it was created if it never did. */
+  readonly dateLastRefresh: number;
+  /** When the next scheduled refresh is due; null if there is none. */
+  readonly dateNextRefresh: number | null;
   readonly refreshFailCount: number;
   readonly lastError: string | null;
 }
 
 const own = `i.id, i.datasource_id as datasourceId, i.blob, i.sha256, i.data_size as dataSize,
-  i.date_last_refresh as dateLastRefresh, i.refresh_fail_count as refreshFailCount, i.last_error as lastError`;
+  coalesce(i.date_last_refresh, i.created_at) as dateLastRefresh, i.refresh_due_at as dateNextRefresh,
+  i.refresh_fail_count as refreshFailCount, i.last_error as lastError`;
 const columns = `${own}, d.name as datasourceName`;
 const from = 'from datasource_instances i join datasources d on d.id = i.datasource_id';
 

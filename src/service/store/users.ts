@@ -79,6 +79,11 @@ export function usersOfAccount(db: Database, accountId: string, filter: UserFilt
   return listRows(db, { columns, from, order: 'u.created_at, u.id' }, values, filter);
 }
 
+/** Returns all users of an account, oldest first. */
+export function allUsersOf(db: Database, accountId: string): Person[] {
+  return db.all(`select ${personColumns} from users u where u.account_id = ? order by u.created_at, u.id`, accountId);
+}
+
 export function countUsers(db: Database, accountId: string): number {
   return db.get<{ n: number }>('select count(*) as n from users where account_id = ?', accountId)!.n;
 }

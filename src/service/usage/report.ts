@@ -2,6 +2,7 @@ import { type TProperties, Type } from 'typebox';
 import type { ServiceContext } from '../context.ts';
 import { type ApiCall, defineEndpoint, type Endpoint } from '../endpoint.ts';
 import { badRequest, forbidden, missingPermission, notFound } from '../http/api-error.ts';
+import { canonicalId } from '../http/canonical-id.ts';
 import { unixTime } from '../http/fields.ts';
 import { listResult, pageOf, pageQuery } from '../http/page.ts';
 import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
@@ -85,7 +86,7 @@ function reportedAccount({ context, caller, query }: ApiCall<{ company_id?: stri
   const id = query.company_id;
   if (id === undefined) return caller.company;
   if (!caller.permissions.has('client.access')) throw missingPermission(['client.access'], { code: 'forbidden' });
-  const account = accountById(context.db, id);
+  const account = accountById(context.db, canonicalId(id));
   if (account === undefined) throw notFound(`Company not found: ${id}`);
   if (account.id === caller.company.id || account.parentId === caller.company.id) return account;
   throw forbidden('The company is neither yours nor one of your clients');

@@ -91,6 +91,11 @@ const cases: Cases = {
     body: { groups: [{ group_id: 'acme-team', can_edit: true }] },
     bad: badShares,
   },
+  // A Go client that takes Klips for data sources removes their share rights like this.
+  'DELETE /klips/{id}/share-rights/{holder}': {
+    prepare: async (given) => ({ ...(await sharedKlip(given)), holder: 'acme-team' }),
+    bad: [{ query: 'type=role', field: 'type' }],
+  },
   'POST /klips/{id}/@/import': {
     prepare: klip,
     body: { client_id: 'bakery' },

@@ -82,6 +82,11 @@ const cases: Cases = {
     body: { permissions: ['klip.build'] },
     bad: [{ body: {}, field: 'permissions' }, ...badRole.slice(-2)],
   },
+  'DELETE /roles/{id}/permissions': {
+    prepare: role,
+    body: { permissions: ['klip.build'] },
+    bad: [{ body: {}, field: 'permissions' }, ...badRole.slice(-2)],
+  },
   'GET /roles/{id}/users': { prepare: holder, bad: badPages },
   'PUT /roles/{id}/users': { prepare: role, refuses: 400 },
   'DELETE /roles/{id}/users': { prepare: role, refuses: 400 },
@@ -102,6 +107,8 @@ const cases: Cases = {
   },
   'PUT /users/{id}': { prepare: user, body: { first_name: 'Neo' }, bad: badUser },
   'DELETE /users/{id}': { prepare: user },
+  'POST /users/{id}/@/resend-invite': { prepare: user },
+  'POST /users/{id}/@/reset-password': { prepare: user, body: '' },
   'GET /users/{id}/groups': {
     prepare: async (given) => ({ id: (await member(given)).user }),
     bad: badPages,

@@ -75,12 +75,6 @@ export class Roles {
     return this.#isAdmin(person) ? undefined : 401;
   }
 
-  /** Users can't add a permission to a role if they don't have that permission themselves. */
-  mayGive(person: Person, given: readonly string[], role?: Role): 403 | undefined {
-    const own = [...this.#permissions(person), ...(role?.permissions ?? [])];
-    return this.#isAdmin(person) || given.every((name) => own.includes(name)) ? undefined : 403;
-  }
-
   /** Users can't remove a user who has more permissions. */
   masters(person: Person, other: Person): 403 | undefined {
     if (this.#isAdmin(person) || person === other) return undefined;
