@@ -52,7 +52,8 @@ export function openApiOf(resources: readonly Resource[], { url, examples = {} }
       title: 'Dashboard service',
       version: '1.0',
       description:
-        'The dashboard service that Sluice embeds: dashboards, Klips, data sources and the people who use them.',
+        'The dashboard service that Sluice embeds: dashboards, Klips, data sources and the people who use them. ' +
+        'A field of a body that is null counts as absent, and unknown fields are ignored.',
       contact: { name: 'Documentation of this service', url: `${url}/docs` },
       license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },

@@ -55,6 +55,9 @@ const clientId: OpenApiSchema = {
   description: 'ID of a client account of your company, to act on its assets; requires client.access',
 };
 
+/** In a body, null counts as absent. */
+const clientIdOrNull: OpenApiSchema = { ...clientId, type: ['string', 'null'] };
+
 interface OperationOptions {
   readonly tag: string;
   readonly models: Models;
@@ -163,7 +166,8 @@ function requestBodyOf(
   const schema = models.refer({
     type: 'object',
     'x-model': `${pascal(id)}Request`,
-    properties: client && properties.client_id === undefined ? { ...properties, client_id: clientId } : properties,
+    properties:
+      client && properties.client_id === undefined ? { ...properties, client_id: clientIdOrNull } : properties,
     ...(required.length > 0 && { required }),
     ...(keepsUnknown && { additionalProperties: true }),
   });
