@@ -11,11 +11,11 @@ import {
   watermarkText,
 } from '#sdk';
 import { type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
-import type { QueryValues } from './options.ts';
+import type { SqlQuery } from './options.ts';
 import { columnAt, refuseNulls } from './ordered.ts';
 
 export interface ChangesOptions {
-  readonly query: QueryValues & { readonly cursor: string };
+  readonly query: SqlQuery & { readonly cursor: string };
   readonly dialect: Dialect;
   readonly watermark: string | undefined;
   readonly ask: RunQuery;

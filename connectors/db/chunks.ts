@@ -12,7 +12,7 @@ import {
 } from '#sdk';
 import { type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
 import type { ConnectOptions } from './driver.ts';
-import type { ChunkOptions, QueryValues } from './options.ts';
+import type { ChunkOptions, SqlQuery } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';
 
 /** How many times to reconnect without receiving a new row before the read fails. The delays grow exponentially. */
@@ -21,7 +21,7 @@ const firstPauseMs = 250;
 const maxPauseMs = 8000;
 
 export interface ChunkedOptions {
-  readonly query: QueryValues & { readonly chunks: ChunkOptions };
+  readonly query: SqlQuery & { readonly chunks: ChunkOptions };
   readonly dialect: Dialect;
   readonly options: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
   /** Resets the runner's stall timer while no rows are arriving. */

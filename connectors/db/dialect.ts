@@ -1,5 +1,5 @@
 import type { CursorBound, Extraction } from '#sdk';
-import type { QueryValues, SqlParameter } from './options.ts';
+import type { SqlParameter, SqlQuery } from './options.ts';
 
 /** A SQL fragment with its bound parameters. */
 export interface SqlFragment {
@@ -7,7 +7,7 @@ export interface SqlFragment {
   readonly parameters: readonly SqlParameter[];
 }
 
-export type RunQuery = (query: QueryValues) => Promise<Extraction>;
+export type RunQuery = (query: SqlQuery) => Promise<Extraction>;
 
 /** The SQL dialect of one kind of database. */
 export interface Dialect {
@@ -36,10 +36,10 @@ export interface OrderedRange {
 
 /** Wraps a query so that it returns only a range of its rows, in order. */
 export function rangeQuery(
-  query: QueryValues,
+  query: SqlQuery,
   { column, from, to, nulls, rows }: OrderedRange,
   dialect: Dialect,
-): QueryValues {
+): SqlQuery {
   const name = dialect.quote(column);
   const low = from === undefined ? undefined : dialect.operand(from, query.parameters);
   const bound = [...query.parameters, ...(low?.parameters ?? [])];

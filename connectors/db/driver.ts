@@ -1,7 +1,7 @@
 import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
 import type { Server, ServerAddress } from './address.ts';
 import type { Dialect } from './dialect.ts';
-import type { QueryValues, SourceValues } from './options.ts';
+import type { SourceValues, SqlQuery } from './options.ts';
 
 /** The connector's context for a source with validated options. */
 export interface ReadOptions {
@@ -33,5 +33,5 @@ export interface Driver {
   /** Lists tables and their columns; see `catalogue.ts`. */
   readonly catalogue: string;
   check(options: ConnectOptions): Promise<string>;
-  extract(options: ConnectOptions, query: QueryValues): Promise<Extraction>;
+  extract(options: ConnectOptions, query: SqlQuery): Promise<Extraction>;
 }

@@ -8,6 +8,7 @@ import type { Driver } from './driver.ts';
 import type { query as queryOptions, source as sourceOptions } from './options.ts';
 import { extractRange } from './range-read.ts';
 import { Route } from './route.ts';
+import { sqlQuery } from './table.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 
@@ -64,7 +65,8 @@ async function slotFor({ source, signal, alive = () => undefined }: Context): Pr
 
 function read(driver: Driver, context: Context, route: Route): Promise<Extraction> {
   const { dialect } = driver;
-  const { query, watermark, range, timezone, alive = () => undefined } = context;
+  const { watermark, range, timezone, alive = () => undefined } = context;
+  const query = sqlQuery(context.query, dialect);
   const { cursor, chunks } = query;
   const ask: RunQuery = async (asked) => driver.extract(await route.connectOptions(), asked);
   if (cursor !== undefined && range !== undefined)

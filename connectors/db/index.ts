@@ -33,7 +33,7 @@ async function driverFor(given: SourceValues): Promise<Driver> {
 export default defineConnector({
   id: 'db',
   title: 'Database',
-  summary: 'Reads the result of one query from PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.',
+  summary: 'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.',
   source,
   query,
   ...reference,

@@ -1,5 +1,5 @@
 import { Problem } from '#sdk';
-import type { QueryValues, SqlParameter } from './options.ts';
+import type { SqlParameter, SqlQuery } from './options.ts';
 
 /** What the server returns when it prepares a statement. */
 export interface StatementShape {
@@ -25,7 +25,7 @@ export interface BoundStatement {
  * would leave a real placeholder behind.
  */
 export async function boundStatement(
-  { sql, parameters }: Pick<QueryValues, 'sql' | 'parameters'>,
+  { sql, parameters }: Pick<SqlQuery, 'sql' | 'parameters'>,
   prepare: (sql: string) => Promise<StatementShape>,
 ): Promise<BoundStatement> {
   if (parameters.length === 0) return { sql };

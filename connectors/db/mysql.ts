@@ -5,7 +5,7 @@ import type { ConnectOptions, Driver } from './driver.ts';
 import { MysqlSession } from './mysql-session.ts';
 import { boundStatement } from './mysql-statement.ts';
 import { refuseWrites, writePrivileges } from './mysql-writes.ts';
-import type { QueryValues } from './options.ts';
+import type { SqlQuery } from './options.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 import { servedBy } from './servers.ts';
 import { transactionText, warnOfTransaction } from './transaction.ts';
@@ -44,7 +44,7 @@ const fixes = {
   '1301': 'raise max_allowed_packet on the server, or return shorter values',
 };
 
-async function extract(options: ConnectOptions, query: QueryValues): Promise<Extraction> {
+async function extract(options: ConnectOptions, query: SqlQuery): Promise<Extraction> {
   const { source, signal } = options;
   refuseWrites(query.sql);
   const session = await MysqlSession.open(options);

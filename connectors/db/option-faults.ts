@@ -3,6 +3,7 @@ import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.
 import { hostsIn, parseConnectionUrl } from './connection-url.ts';
 import type { DriverName, QueryValues, SourceValues } from './options.ts';
 import { settingFaults } from './session-settings.ts';
+import { tableFaults } from './table.ts';
 
 /** A combination of options that can't be used. The message can follow the option's name. */
 interface OptionFault {
@@ -180,15 +181,12 @@ function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): OptionFau
   return messages.map((message) => ({ option: 'ssh', message }));
 }
 
-function queryFaults(
-  { sql, cursor, lag, null_cursors: nulls, chunks }: QueryValues,
-  driver: DriverName | undefined,
-): OptionFault[] {
+function queryFaults(query: QueryValues, driver: DriverName | undefined): OptionFault[] {
+  const { cursor, lag, null_cursors: nulls, chunks } = query;
   const needsCursor = 'requires cursor; set cursor to a column';
   return [
-    ...(sql.trim() === ''
-      ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }]
-      : []),
+    ...tableFaults(query, driver),
+    ...columnFaults(query),
     ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to the name of a result column' }] : []),
     ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: needsCursor }] : []),
     ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: needsCursor }] : []),
@@ -204,4 +202,18 @@ function queryFaults(
       ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no network connection; remove it' }]
       : []),
   ];
+}
+
+/** A column that orders the rows must be one of those that are read. */
+function columnFaults({ columns, cursor, chunks }: QueryValues): OptionFault[] {
+  if (columns.length === 0) return [];
+  const named = [
+    ['cursor', cursor],
+    ['chunks', chunks?.column],
+  ] as const;
+  return named.flatMap(([option, name]) =>
+    name === undefined || name === '' || columns.includes(name)
+      ? []
+      : [{ option, message: `names ${JSON.stringify(name)}, which is not one of the columns; add it to columns` }],
+  );
 }

@@ -192,15 +192,23 @@ export type SqlParameter = string | number | boolean | null;
 
 export const query = {
   sql: option.text({
-    required: true,
     about: 'One statement that returns rows; it runs in a read-only transaction (see `transaction`).',
     example: 'select id, customer, amount from orders where country = $1 order by id',
   }),
+  table: option.text({
+    about:
+      'A table or view to read instead of `sql`, such as orders or public.orders, in the exact spelling that `sluice discover` shows.',
+    example: 'public.orders',
+  }),
+  columns: option.list<string>(
+    { type: 'string', minLength: 1 },
+    { about: 'With table: the columns to read. Default: all columns.', example: ['id', 'customer', 'amount'] },
+  ),
   parameters: option.list<SqlParameter>(
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'Placeholder values, in order: $1, $2 … for PostgreSQL; @p1, @p2 … for SQL Server; ? for the others. They are bound, never inserted into the SQL.',
+        'With sql: placeholder values, in order: $1, $2 … for PostgreSQL; @p1, @p2 … for SQL Server; ? for the others. They are bound, never inserted into the SQL.',
       example: ['DE'],
     },
   ),
@@ -238,3 +246,5 @@ export const query = {
 
 export type SourceValues = OptionValues<typeof source>;
 export type QueryValues = OptionValues<typeof query>;
+/** A query whose statement is known: the `sql` option, or the statement that reads `table`. */
+export type SqlQuery = QueryValues & { readonly sql: string };

@@ -6,7 +6,7 @@ import { BatchQueue, batchesOf, lazily } from './batch-queue.ts';
 import { BatchMaker, type WireColumn } from './cells.ts';
 import type { ConnectOptions, LoginOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
-import type { QueryValues, TargetSession } from './options.ts';
+import type { SqlQuery, TargetSession } from './options.ts';
 import { waitAtMost, waitForCancellation } from './patience.ts';
 import { beginPostgres } from './postgres-begin.ts';
 import { repeatCancel } from './postgres-cancel.ts';
@@ -171,7 +171,7 @@ export class PostgresSession {
    */
   read(
     wire: readonly WireColumn[],
-    { sql, parameters, fetch_rows }: QueryValues,
+    { sql, parameters, fetch_rows }: SqlQuery,
     { signal, onWarnings, leave }: Reading,
   ): { readonly columns: readonly Column[]; readonly batches: AsyncIterable<Batch> } {
     const maker = new BatchMaker(wire);

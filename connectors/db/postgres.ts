@@ -2,7 +2,7 @@ import type { Extraction } from '#sdk';
 import { postgresCatalogue } from './catalogue-queries.ts';
 import { postgresDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
-import type { QueryValues } from './options.ts';
+import type { SqlQuery } from './options.ts';
 import { isUnsupported } from './postgres-begin.ts';
 import { PostgresSession } from './postgres-session.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
@@ -35,7 +35,7 @@ export const postgres: Driver = {
   extract,
 };
 
-async function extract(options: ConnectOptions, query: QueryValues): Promise<Extraction> {
+async function extract(options: ConnectOptions, query: SqlQuery): Promise<Extraction> {
   const { signal } = options;
   const session = await PostgresSession.open(options);
   const hangUp = () => void session.cancel();

@@ -6,7 +6,7 @@ import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { Breakable } from './breakable.ts';
 import { refuseDuplicates } from './cells.ts';
 import type { ConnectOptions } from './driver.ts';
-import type { QueryValues, SqlParameter } from './options.ts';
+import type { SqlParameter, SqlQuery } from './options.ts';
 import { manyResults, noRows } from './result-problems.ts';
 import type { Circumstances } from './server-problems.ts';
 import { connectorTo, driverChanged, loadTedious } from './sqlserver-driver.ts';
@@ -100,7 +100,7 @@ export class SqlserverSession {
   }
 
   /** Runs the query, and resolves when its columns are known. The rows are then read on demand. */
-  async read({ sql, parameters }: QueryValues, signal: AbortSignal): Promise<Extraction> {
+  async read({ sql, parameters }: SqlQuery, signal: AbortSignal): Promise<Extraction> {
     let columns: readonly Column[] | undefined;
     let queue: BatchQueue | undefined;
     await this.#breakable.until(signal, (settle) => {

@@ -37,11 +37,15 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database extract',
     const count = async (sql: string, fetch_rows: number) => {
       await session.begin(door);
       const wire = await session.describe(sql);
-      const { batches } = session.read(wire, withDefaults(db.query, { sql, fetch_rows }), {
-        signal,
-        onWarnings: () => {},
-        leave: async () => {},
-      });
+      const { batches } = session.read(
+        wire,
+        { ...withDefaults(db.query, { fetch_rows }), sql },
+        {
+          signal,
+          onWarnings: () => {},
+          leave: async () => {},
+        },
+      );
       return countRows(batches).finally(() => session.row('rollback'));
     };
     for (const slice of [0, 100]) {

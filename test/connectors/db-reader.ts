@@ -61,8 +61,8 @@ export async function read(source: Options, query: Options | string, setting: Se
 }
 
 /** The new rows since the watermark, the next watermark, and whether there were none. */
-export async function readOn(source: Options, query: Options, watermark?: string) {
-  const extraction = await extract(source, query, { watermark });
+export async function readOn(source: Options, query: Options, watermark?: string, setting: Setting = {}) {
+  const extraction = await extract(source, query, { ...setting, watermark });
   const rows: (string | null)[][] = [];
   for await (const batch of extraction.batches) rows.push(...batchText(batch));
   return {

@@ -51,6 +51,8 @@ const common = {
   ],
   refused: [
     { query: { sql: undefined }, option: 'sql' },
+    { query: { table: 'orders' }, option: 'table' },
+    { query: { columns: ['id'] }, option: 'columns' },
     { source: { driver: 'oracle' }, option: 'driver' },
     { source: { tls: { mode: 'sometimes' } }, option: 'tls' },
     { query: { lag: '10m' }, option: 'lag' },
