@@ -1,48 +1,86 @@
-/**
- * Queries for the columns of all tables and views that the login may read, in the order that `catalogue.ts` expects.
- */
+import type { SqlFragment } from './dialect.ts';
 
-export const postgresCatalogue = `
+/** Queries for the columns of tables and views, in the order that `catalogue.ts` expects. */
+export interface Catalogue {
+  /** All tables and views that the login may read. */
+  readonly all: string;
+  /**
+   * The table that a statement finds by this name: its parts, and the name as it's written in a statement. May also
+   * return tables whose names differ only in case.
+   */
+  one(parts: readonly string[], quoted: string): SqlFragment;
+}
+
+const postgresColumns = `
 select case when n.nspname = current_schema() then '' else n.nspname::text end as schema_name,
        c.relname::text as table_name,
        case when c.relkind in ('v', 'm') then 'view' else 'table' end as kind,
        a.attname::text as column_name,
        format_type(a.atttypid, a.atttypmod) as type,
-       array_position(i.indkey::int2[], a.attnum) as key_position
+       array_position(k.conkey, a.attnum) as key_position
 from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-left join pg_catalog.pg_index i on i.indrelid = c.oid and i.indisprimary
-where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
+left join pg_catalog.pg_constraint k on k.conrelid = c.oid and k.contype = 'p'
+where c.relkind in ('r', 'p', 'v', 'm', 'f')`;
+const postgresOrder = 'order by n.nspname <> current_schema(), n.nspname, c.relname, a.attnum';
+
+export const postgresCatalogue: Catalogue = {
+  all: `${postgresColumns} and not c.relispartition
   and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_(toast|temp)'
   and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, a.attnum, 'select')
-order by n.nspname <> current_schema(), n.nspname, c.relname, a.attnum`;
+${postgresOrder}`,
+  one: (_parts, quoted) => ({
+    sql: `${postgresColumns} and c.oid = $1::regclass\n${postgresOrder}`,
+    parameters: [quoted],
+  }),
+};
 
-export const mysqlCatalogue = `
+/** Unlike `key_column_usage`, `statistics` also shows the keys to a user that may only read the table. */
+const mysqlColumns = `
 select case when c.table_schema = database() then '' else c.table_schema end as schema_name,
        c.table_name as table_name,
        case when t.table_type like '%VIEW' then 'view' else 'table' end as kind,
        c.column_name as column_name,
        c.column_type as type,
-       k.ordinal_position as key_position
+       k.seq_in_index as key_position
 from information_schema.columns c
 join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
-left join information_schema.key_column_usage k on k.constraint_name = 'PRIMARY'
-  and k.table_schema = c.table_schema and k.table_name = c.table_name and k.column_name = c.column_name
+left join information_schema.statistics k on k.index_name = 'PRIMARY'
+  and k.table_schema = c.table_schema and k.table_name = c.table_name and k.column_name = c.column_name`;
+const mysqlOrder = 'order by c.table_schema, c.table_name, c.ordinal_position';
+
+export const mysqlCatalogue: Catalogue = {
+  all: `${mysqlColumns}
 where c.table_schema = coalesce(database(), c.table_schema)
   and c.table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys')
-order by c.table_schema, c.table_name, c.ordinal_position`;
+${mysqlOrder}`,
+  one: (parts) => ({
+    sql: `${mysqlColumns}
+where c.table_schema = ${parts.length === 1 ? 'database()' : '?'} and c.table_name = ?
+${mysqlOrder}`,
+    parameters: parts,
+  }),
+};
 
 /** `select *` excludes a virtual table's hidden columns (1) and includes generated columns (2 and 3). */
-export const sqliteCatalogue = `
+const sqliteColumns = `
 select '' as schema_name, m.name as table_name, m.type as kind, i.name as column_name, i.type as type,
        nullif(i.pk, 0) as key_position
 from sqlite_schema m, pragma_table_xinfo(m.name) i
-where m.type in ('table', 'view') and m.name not like 'sqlite\\_%' escape '\\' and i.hidden <> 1
-order by m.name, i.cid`;
+where m.type in ('table', 'view') and i.hidden <> 1`;
+const sqliteOrder = 'order by m.name, i.cid';
+
+export const sqliteCatalogue: Catalogue = {
+  all: `${sqliteColumns} and m.name not like 'sqlite\\_%' escape '\\'\n${sqliteOrder}`,
+  one: (parts) => ({
+    sql: `${sqliteColumns} and m.name = ? collate nocase\n${sqliteOrder}`,
+    parameters: [parts.at(-1)!],
+  }),
+};
 
 /** `timestamp` is the old name of `rowversion`, which isn't a date or time. */
-export const sqlserverCatalogue = `
+const sqlserverColumns = `
 select case when s.name = schema_name() then '' else s.name end as schema_name,
        o.name as table_name,
        case when o.type = 'V' then 'view' else 'table' end as kind,
@@ -62,6 +100,15 @@ join sys.columns c on c.object_id = o.object_id
 join sys.types t on t.user_type_id = c.user_type_id
 left join sys.indexes i on i.object_id = o.object_id and i.is_primary_key = 1
 left join sys.index_columns x on x.object_id = o.object_id and x.index_id = i.index_id and x.column_id = c.column_id
-where o.type in ('U', 'V') and o.is_ms_shipped = 0
+where o.type in ('U', 'V')`;
+const sqlserverOrder = 'order by case when s.name = schema_name() then 0 else 1 end, s.name, o.name, c.column_id';
+
+export const sqlserverCatalogue: Catalogue = {
+  all: `${sqlserverColumns} and o.is_ms_shipped = 0
   and has_perms_by_name(concat(quotename(s.name), '.', quotename(o.name)), 'OBJECT', 'SELECT', c.name, 'COLUMN') = 1
-order by case when s.name = schema_name() then 0 else 1 end, s.name, o.name, c.column_id`;
+${sqlserverOrder}`,
+  one: (_parts, quoted) => ({
+    sql: `${sqlserverColumns} and o.object_id = object_id(@p1)\n${sqlserverOrder}`,
+    parameters: [quoted],
+  }),
+};

@@ -1,36 +1,30 @@
-import { batchText, type Dataset, type DiscoverContext, isMatch, withDefaults } from '#sdk';
-import type { Dialect } from './dialect.ts';
+import { type Batch, batchText, Problem, withDefaults } from '#sdk';
+import type { RunQuery } from './dialect.ts';
 import type { Driver } from './driver.ts';
-import { extractBy } from './extract.ts';
-import { query, type source } from './options.ts';
+import { query as queryOptions, type SqlQuery } from './options.ts';
+import { quotedTable } from './table.ts';
 
-interface CatalogueColumn {
+/** A table's column in the database's catalogue. */
+export interface CatalogueColumn {
   readonly name: string;
   readonly type: string;
   /** Position in the primary key. */
   readonly key: number | undefined;
 }
 
-interface CatalogueTable {
+/** A table or view in the database's catalogue. */
+export interface CatalogueTable {
   readonly schema: string;
   readonly name: string;
   readonly kind: 'table' | 'view';
   readonly columns: CatalogueColumn[];
 }
 
-/** The tables and views that the login may read, from the database's catalogue. */
-export async function discoverBy(
-  driver: Driver,
-  sql: string,
-  context: DiscoverContext<typeof source>,
-): Promise<Dataset[]> {
-  const asked = { ...context, query: withDefaults(query, { sql }), warn: () => undefined };
-  const { batches } = await extractBy(driver, asked);
+/** The tables in the result of a catalogue query. */
+export async function tablesIn(batches: AsyncIterable<Batch>): Promise<CatalogueTable[]> {
   const tables = new Map<string, CatalogueTable>();
   for await (const batch of batches) for (const row of batchText(batch)) addColumn(tables, row);
-  return [...tables.values()]
-    .map((table) => datasetOf(table, driver.dialect))
-    .filter(({ name }) => isMatch(name, context.pattern));
+  return [...tables.values()];
 }
 
 /**
@@ -45,34 +39,43 @@ function addColumn(tables: Map<string, CatalogueTable>, row: readonly (string | 
   tables.set(id, table);
 }
 
-function datasetOf({ schema, name, kind, columns }: CatalogueTable, dialect: Dialect): Dataset {
-  const key = columns.filter((column) => column.key !== undefined).sort((a, b) => a.key! - b.key!);
-  const keyNames = key.map((column) => column.name);
-  const place = [schema, name].filter((part) => part !== '').map(dialect.quote);
-  const list = columns.map((column) => dialect.quote(column.name)).join(', ');
-  const order = keyNames.length === 0 ? '' : ` order by ${keyNames.map(dialect.quote).join(', ')}`;
-  return {
-    name: schema === '' ? name : `${schema}.${name}`,
-    kind,
-    columns: columns.map((column) => ({ name: column.name, type: column.type })),
-    ...(key.length === 0 ? {} : { key: keyNames }),
-    cursors: cursorsOf(columns, key),
-    query: { sql: `select ${list} from ${place.join('.')}${order}` },
-  };
+/** The columns of the primary key, in the key's order. */
+export function keyIn(columns: readonly CatalogueColumn[]): CatalogueColumn[] {
+  return columns.filter(({ key }) => key !== undefined).sort((a, b) => a.key! - b.key!);
 }
 
-const changed =
-  /^(?:(?:last_?)?(?:updated?|modified|changed?)_?(?:at|on|time|date|ts)?|(?:last_?)(?:update|change)|mtime)$/i;
-const moment = /timestamp|datetime|^date$/i;
-const whole = /^(?:(?:big|small|medium)?int(?:eger)?|int[248]|(?:big|small)?serial)\b/i;
-
 /**
- * Finds columns that could be cursors. A last-modified time identifies added and changed rows; a single integer key
- * identifies only added rows.
+ * The columns of the primary key of the query's table, in the key's order, from the database's catalogue.
+ *
+ * @throws Problem `DB_NO_KEY` if the table has no primary key, or if the query doesn't read all of its columns
  */
-function cursorsOf(columns: readonly CatalogueColumn[], key: readonly CatalogueColumn[]): string[] {
-  const times = columns.filter(({ name, type }) => changed.test(name) && moment.test(type));
-  const [only, second] = key;
-  const ids = only !== undefined && second === undefined && whole.test(only.type) ? [only] : [];
-  return [...times, ...ids].map(({ name }) => name);
+export async function primaryKeyOf(
+  { table = '', columns }: SqlQuery,
+  { driver, ask }: { driver: Driver; ask: RunQuery },
+): Promise<readonly [string, ...string[]]> {
+  const parts = table.split('.');
+  const asked = driver.catalogue.one(parts, quotedTable(table, driver.dialect));
+  const { batches } = await ask({ ...withDefaults(queryOptions, {}), ...asked });
+  const tables = await tablesIn(batches);
+  // Names that differ only in case can be one table or several, depending on the server.
+  const found = tables.find(({ name }) => name === parts.at(-1)) ?? (tables.length === 1 ? tables[0] : undefined);
+  const [first, ...others] = keyIn(found?.columns ?? []).map(({ name }) => name);
+  if (first === undefined) throw noKey(table, 'has no primary key, or the database does not show it', []);
+  const key = [first, ...others] as const;
+  const unread = columns.length === 0 ? [] : key.filter((name) => !columns.includes(name));
+  if (unread.length > 0) throw noKey(table, 'is read without columns of its primary key', unread);
+  return key;
+}
+
+function noKey(table: string, what: string, unread: readonly string[]): Problem {
+  const names = unread.map((name) => JSON.stringify(name)).join(', ');
+  return new Problem({
+    code: 'DB_NO_KEY',
+    family: 'config',
+    message: `table ${JSON.stringify(table)} ${what}, so its rows cannot be read in chunks without column`,
+    next:
+      unread.length > 0
+        ? `add ${names} to columns`
+        : 'set column in chunks to one or more columns that are never null and together unique',
+  });
 }

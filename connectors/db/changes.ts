@@ -28,8 +28,10 @@ export interface ChangesOptions {
 export async function extractChanges({ query, dialect, watermark, ask }: ChangesOptions): Promise<Extraction> {
   const { cursor: column, lag, null_cursors: nulls } = query;
   const before = parseWatermark(watermark);
-  const from = before === undefined ? {} : { from: lagged(column, before.value, lag) };
-  const read = await ask(rangeQuery(query, { column, nulls: nulls === 'refuse' ? 'read' : nulls, ...from }, dialect));
+  const from = before === undefined ? {} : { from: [lagged(column, before.value, lag)] };
+  const read = await ask(
+    rangeQuery(query, { columns: [column], nulls: nulls === 'refuse' ? 'read' : nulls, ...from }, dialect),
+  );
   const at = columnAt(read.columns, column, 'cursor');
   const { type } = read.columns[at]!;
   refuseCursorType(column, type);

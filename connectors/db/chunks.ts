@@ -5,14 +5,15 @@ import {
   type CursorBound,
   cellText,
   cutText,
+  type ExtractContext,
   type Extraction,
   exponentialMs,
   Problem,
+  rangeBound,
   storedRow,
 } from '#sdk';
 import { type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
-import type { ConnectOptions } from './driver.ts';
-import type { ChunkOptions, SqlQuery } from './options.ts';
+import type { ChunkOptions, query as queryOptions, SqlQuery, source as sourceOptions } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';
 
 /** How many times to reconnect without receiving a new row before the read fails. The delays grow exponentially. */
@@ -21,17 +22,26 @@ const firstPauseMs = 250;
 const maxPauseMs = 8000;
 
 export interface ChunkedOptions {
-  readonly query: SqlQuery & { readonly chunks: ChunkOptions };
+  readonly query: SqlQuery;
+  readonly chunks: ChunkOptions & { readonly columns: KeyColumns };
   readonly dialect: Dialect;
-  readonly options: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
-  /** Resets the runner's stall timer while no rows are arriving. */
-  readonly alive: () => void;
+  readonly options: Pick<
+    ExtractContext<typeof sourceOptions, typeof queryOptions>,
+    'signal' | 'log' | 'warn' | 'alive' | 'timezone'
+  >;
   readonly ask: RunQuery;
 }
 
+type KeyColumns = readonly [string, ...string[]];
+
+/** The columns that the option names; undefined if it names none. */
+export function columnsOf({ column }: ChunkOptions): KeyColumns | undefined {
+  return typeof column === 'string' ? [column] : column;
+}
+
 /**
- * Keyset pagination: reads a query in chunks, ordered by a column with unique values. Each chunk is a separate
- * statement in its own transaction, so chunks may see different snapshots. If the connection is lost, the read
+ * Keyset pagination: reads a query in chunks, ordered by columns whose values are unique together. Each chunk is a
+ * separate statement in its own transaction, so chunks may see different snapshots. If the connection is lost, the read
  * reconnects and continues after the last row; the reader doesn't notice.
  */
 export async function extractChunks(given: ChunkedOptions): Promise<Extraction> {
@@ -48,9 +58,12 @@ class Chunks {
   readonly #given: ChunkedOptions;
   #first: Extraction | undefined;
   #columns: readonly Column[] = [];
-  /** Index of the column that determines the order of the chunks. */
-  #at = 0;
-  #last: CursorBound | undefined;
+  /** The columns that determine the order of the chunks. */
+  #key: readonly KeyColumn[] = [];
+  /** The bounds of the first of them. */
+  #range: { readonly from?: CursorBound | undefined; readonly to?: CursorBound | undefined } = {};
+  /** The last row's values in these columns. */
+  #last: readonly string[] | undefined;
   /** Number of rows returned so far. */
   #rows = 0;
 
@@ -59,53 +72,74 @@ class Chunks {
   }
 
   async open(): Promise<readonly Column[]> {
-    const { column } = this.#given.query.chunks;
-    await this.#refuseNulls();
-    const first = await this.#ask();
-    this.#at = columnAt(first.columns, column, 'chunks');
-    const { type } = first.columns[this.#at]!;
-    if (!types.includes(type)) throw noOrder(column, type);
-    this.#first = first;
-    this.#columns = first.columns;
-    return first.columns;
+    const before = this.#keyIn(await this.#refuseNulls());
+    this.#range = this.#bounds(before[0]!);
+    this.#first = await this.#ask();
+    this.#columns = this.#first.columns;
+    this.#key = this.#keyIn(this.#columns);
+    return this.#columns;
   }
 
-  /** Chunks exclude rows whose ordering column is null, so the read first checks that there are no such rows. */
-  async #refuseNulls(): Promise<void> {
-    const { query, dialect, ask } = this.#given;
-    const { column } = query.chunks;
-    const { batches } = await ask(rangeQuery(query, { column, nulls: 'only', rows: 1 }, dialect));
-    for await (const batch of batches) if (batch.length > 0) throw nullInOrder(column, { next: mendNulls });
+  /**
+   * Chunks exclude rows in which an ordering column is null, so the read first checks that there are no such rows.
+   * Returns the columns of the result.
+   */
+  async #refuseNulls(): Promise<readonly Column[]> {
+    const { query, chunks, dialect, ask } = this.#given;
+    const range = { columns: chunks.columns, nulls: 'only', rows: 1 } as const;
+    const { columns, batches } = await ask(rangeQuery(query, range, dialect));
+    for await (const batch of batches) {
+      if (batch.length > 0) throw nullInOrder(chunks.columns.join(', '), { next: mendNulls });
+    }
+    return columns;
+  }
+
+  #keyIn(columns: readonly Column[]): KeyColumn[] {
+    return this.#given.chunks.columns.map((name) => keyColumn(columns, name));
+  }
+
+  /** The range that the options ask for. */
+  #bounds({ name, type }: KeyColumn) {
+    const { from, to } = this.#given.chunks;
+    const { timezone = 'UTC' } = this.#given.options;
+    const bound = (value: string | number | undefined) =>
+      value === undefined
+        ? undefined
+        : rangeBound(String(value), { column: name, type, timezone, next: 'fix from and to in chunks' });
+    return { from: bound(from), to: bound(to) };
   }
 
   async *batches(): AsyncGenerator<Batch, void, void> {
-    const { query, alive } = this.#given;
+    const { chunks, options } = this.#given;
     for (let tries = 0; ; ) {
       const before = this.#rows;
       try {
         const chunk = this.#first ?? (await this.#ask());
         this.#first = undefined;
         const came = yield* this.#read(chunk);
-        if (came < query.chunks.rows) return;
+        if (came < chunks.rows) return;
         tries = 0;
       } catch (thrown) {
         tries = this.#rows > before ? 1 : tries + 1;
         await this.#recover(thrown, tries);
       }
-      alive();
+      options.alive?.();
     }
   }
 
-  /**
-   * Each chunk starts with the previous chunk's last row, so that the read can check that the column's values are
-   * unique.
-   */
+  /** Each chunk starts with the previous chunk's last row, so that the read can check that the values are unique. */
   #ask(): Promise<Extraction> {
-    const { query, dialect, ask } = this.#given;
-    const { column, rows } = query.chunks;
-    const last = this.#last;
-    const range = last === undefined ? { rows } : { rows: rows + 1, from: last };
-    return ask(rangeQuery(query, { column, nulls: 'leave_out', ...range }, dialect));
+    const { query, chunks, dialect, ask } = this.#given;
+    const { from, to } = this.#range;
+    const last = this.#last?.map((text, c): CursorBound => ({ type: this.#key[c]!.type, text }));
+    const range = {
+      columns: chunks.columns,
+      from: last ?? (from === undefined ? undefined : [from]),
+      to,
+      nulls: 'leave_out',
+      rows: last === undefined ? chunks.rows : chunks.rows + 1,
+    } as const;
+    return ask(rangeQuery(query, range, dialect));
   }
 
   /** Yields the rows of a chunk, then returns the number of new rows. */
@@ -115,15 +149,16 @@ class Chunks {
     let again = this.#last;
     for await (const batch of chunk.batches) {
       if (batch.length === 0) continue;
-      if (again !== undefined && this.#text(batch, 0) !== again.text) this.#warnOfGoneRow(again);
-      const from = again !== undefined && this.#text(batch, 0) === again.text ? 1 : 0;
+      const isAgain = again !== undefined && isSame(this.#texts(batch, 0), again);
+      if (again !== undefined && !isAgain) this.#warnOfGoneRow(again);
+      const from = isAgain ? 1 : 0;
       this.#advance(batch, from);
       again = undefined;
       came += batch.length - from;
       this.#rows += batch.length - from;
       if (batch.length > from) yield this.#shown(batch, from);
     }
-    if (again !== undefined) throw rowsGone(this.#given.query.chunks.column, again);
+    if (again !== undefined) throw rowsGone(this.#names, again);
     return came;
   }
 
@@ -134,27 +169,31 @@ class Chunks {
     return { columns: this.#columns, cells: batch.cells, rows, length };
   }
 
-  #text(batch: Batch, i: number): string {
-    return cellText(batch.cells[this.#at]!, this.#columns[this.#at]!.type, storedRow(batch, i))!;
+  /** The row's values in the ordering columns. */
+  #texts(batch: Batch, i: number): string[] {
+    const stored = storedRow(batch, i);
+    return this.#key.map(({ at, type }) => cellText(batch.cells[at]!, type, stored)!);
   }
 
-  /** If two rows had the same value, a chunk boundary between them could lose the second row. */
+  /** If two rows had the same values, a chunk boundary between them could lose the second row. */
   #advance(batch: Batch, from: number): void {
-    let before = this.#last?.text;
     for (let i = from; i < batch.length; i++) {
-      const text = this.#text(batch, i);
-      if (text === before) throw notUnique(this.#given.query.chunks.column, text);
-      before = text;
+      const texts = this.#texts(batch, i);
+      if (this.#last !== undefined && isSame(texts, this.#last)) throw notUnique(this.#names, texts);
+      this.#last = texts;
     }
-    if (before !== undefined) this.#last = { type: this.#columns[this.#at]!.type, text: before };
+  }
+
+  get #names(): string {
+    return this.#given.chunks.columns.join(', ');
   }
 
   /** The previous chunk's last row was deleted or changed, so other rows may have been deleted or changed, too. */
-  #warnOfGoneRow({ text }: CursorBound): void {
+  #warnOfGoneRow(values: readonly string[]): void {
     this.#given.options.warn?.({
       code: 'DB_ROW_GONE',
       message: 'the last row of a chunk was deleted before the next chunk was read',
-      seen: `${this.#given.query.chunks.column}: ${cutText(text, 80)}`,
+      seen: `${this.#names}: ${valuesText(values)}`,
       next: 'if rows may be deleted during a read, remove the chunks option, so that all rows come from one snapshot',
       incomplete: true,
     });
@@ -183,6 +222,25 @@ class Chunks {
   }
 }
 
+/** A column that determines the order of the chunks. */
+interface KeyColumn extends Column {
+  /** Its index in the result. */
+  readonly at: number;
+}
+
+function keyColumn(columns: readonly Column[], name: string): KeyColumn {
+  const at = columnAt(columns, name, 'chunks');
+  const { type } = columns[at]!;
+  if (!types.includes(type)) throw noOrder(name, type);
+  return { name, type, at };
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.every((text, c) => text === others[c]);
+}
+
+const valuesText = (values: readonly string[]) => cutText(values.join(', '), 80);
+
 /** Only a new run can fix this error; reading the chunk again can't. */
 const isForNewRun = ({ code }: Problem) => code === 'DB_COLUMNS_CHANGED' || code === 'DB_ROWS_GONE';
 
@@ -196,13 +254,13 @@ function columnsChanged(): Problem {
 }
 
 /** The last row and all rows after it are gone, so this may not be the real end of the table. */
-function rowsGone(column: string, { text }: CursorBound): Problem {
+function rowsGone(column: string, values: readonly string[]): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',
     family: 'try_later',
     message: 'rows disappeared between two chunks: the last row read and all rows after it are gone',
     where: { column },
-    seen: cutText(text, 80),
+    seen: valuesText(values),
     next: 'run the job again; check whether the table was emptied, or whether a different server with fewer rows responded',
   });
 }
@@ -218,13 +276,13 @@ function noOrder(column: string, type: string): Problem {
   });
 }
 
-function notUnique(column: string, value: string): Problem {
+function notUnique(column: string, values: readonly string[]): Problem {
   return new Problem({
     code: 'DB_CHUNK_NOT_UNIQUE',
     family: 'job',
     message: `column ${JSON.stringify(column)} cannot be used for chunks: two rows have the same value`,
     where: { column },
-    seen: cutText(value, 80),
-    next: 'use a column with unique values, ideally the primary key',
+    seen: valuesText(values),
+    next: 'use the primary key, or add columns until their values are unique together',
   });
 }

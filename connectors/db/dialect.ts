@@ -14,6 +14,11 @@ export interface Dialect {
   quote(name: string): string;
   /** The cursor bound as an operand. `before` contains the parameters that are already bound. */
   operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
+  /**
+   * Whether the database compares several values at once, as in `(a, b) >= (1, 2)`, and uses an index for that. If not,
+   * an operand can be repeated in a statement.
+   */
+  readonly comparesRows: boolean;
   /** The row limit. Depending on the dialect, it follows `select` or ends the statement. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
@@ -24,11 +29,12 @@ export interface Dialect {
 }
 
 export interface OrderedRange {
-  readonly column: string;
-  /** Inclusive lower bound. */
-  readonly from?: CursorBound;
-  /** Exclusive upper bound. */
-  readonly to?: CursorBound;
+  /** The columns that determine the order. If there are several, none of them may be null. */
+  readonly columns: readonly [string, ...string[]];
+  /** Inclusive lower bound: values of the first columns, or of all of them. */
+  readonly from?: readonly CursorBound[] | undefined;
+  /** Exclusive upper bound of the first column. */
+  readonly to?: CursorBound | undefined;
   /** Whether to include rows with null (to report them), exclude them, or return only them. */
   readonly nulls: 'read' | 'leave_out' | 'only';
   readonly rows?: number;
@@ -37,33 +43,48 @@ export interface OrderedRange {
 /** Wraps a query so that it returns only a range of its rows, in order. */
 export function rangeQuery(
   query: SqlQuery,
-  { column, from, to, nulls, rows }: OrderedRange,
+  { columns, from, to, nulls, rows }: OrderedRange,
   dialect: Dialect,
 ): SqlQuery {
-  const name = dialect.quote(column);
-  const low = from === undefined ? undefined : dialect.operand(from, query.parameters);
-  const bound = [...query.parameters, ...(low?.parameters ?? [])];
-  const high = to === undefined ? undefined : dialect.operand(to, bound);
+  const names = columns.map((column) => dialect.quote(column));
+  const parameters = [...query.parameters];
+  const bind = (bound: CursorBound): string => {
+    const operand = dialect.operand(bound, parameters);
+    parameters.push(...operand.parameters);
+    return operand.sql;
+  };
+  const low = from?.map(bind);
+  const high = to === undefined ? undefined : bind(to);
   const { first = '', last = '' } = rows === undefined ? {} : dialect.limit(rows);
-  const stored = dialect.stored === undefined ? '' : `, ${dialect.stored(name)}`;
-  const condition = conditionOf(name, { low: low?.sql, high: high?.sql }, nulls);
+  const stored = dialect.stored === undefined ? '' : `, ${dialect.stored(names[0]!)}`;
+  const bounds = [
+    ...(low === undefined ? [] : [atLeast(names, low, dialect)]),
+    ...(high === undefined ? [] : [`${names[0]} < ${high}`]),
+  ];
   return {
     ...query,
     // The query is on lines of its own, because it may end in a comment.
-    sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${condition} order by ${name}${last}`,
-    parameters: [...bound, ...(high?.parameters ?? [])],
+    sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${conditionOf(names, bounds, nulls)} order by ${names.join(', ')}${last}`,
+    parameters,
   };
 }
 
-function conditionOf(
-  name: string,
-  { low, high }: { low: string | undefined; high: string | undefined },
-  nulls: OrderedRange['nulls'],
-): string {
-  if (nulls === 'only') return ` where ${name} is null`;
-  if (low === undefined) return nulls === 'read' ? '' : ` where ${name} is not null`;
-  const end = high === undefined ? '' : ` and ${name} < ${high}`;
-  return ` where ${name} >= ${low}${end}${nulls === 'read' ? ` or ${name} is null` : ''}`;
+/** The condition that the first columns are at least these values, compared from the first to the last column. */
+function atLeast(names: readonly string[], values: readonly string[], dialect: Dialect): string {
+  const [name] = names;
+  const [value, ...others] = values;
+  if (others.length === 0) return `${name} >= ${value}`;
+  if (dialect.comparesRows) return `(${names.slice(0, values.length).join(', ')}) >= (${values.join(', ')})`;
+  return `(${name} > ${value} or (${name} = ${value} and ${atLeast(names.slice(1), others, dialect)}))`;
+}
+
+function conditionOf(names: readonly string[], bounds: readonly string[], nulls: OrderedRange['nulls']): string {
+  if (nulls === 'only') return ` where ${names.map((name) => `${name} is null`).join(' or ')}`;
+  // A bound already excludes rows in which the first column is null.
+  const filled = nulls === 'leave_out' ? names.slice(bounds.length === 0 ? 0 : 1) : [];
+  const terms = [...bounds, ...filled.map((name) => `${name} is not null`)];
+  if (terms.length === 0) return '';
+  return ` where ${terms.join(' and ')}${nulls === 'read' ? ` or ${names[0]} is null` : ''}`;
 }
 
 /** A subquery must not end in a semicolon. */

@@ -10,6 +10,7 @@ export const postgresDialect: Dialect = {
     sql: `$${before.length + 1}`,
     parameters: [type === 'binary' ? `\\x${hexOf(text)}` : text],
   }),
+  comparesRows: true,
   limit: (rows) => ({ last: ` limit ${rows}` }),
 };
 
@@ -20,6 +21,7 @@ export const postgresDialect: Dialect = {
 export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
   operand: ({ type, text }) => ({ sql: mysqlLiteral(type, text), parameters: [] }),
+  comparesRows: false,
   limit: (rows) => ({ last: ` limit ${rows}` }),
 };
 
@@ -43,6 +45,7 @@ export const sqliteDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   operand: ({ type, text }) =>
     type === 'integer' || type === 'decimal' ? { sql: text, parameters: [] } : { sql: '?', parameters: [text] },
+  comparesRows: true,
   limit: (rows) => ({ last: ` limit ${rows}` }),
   stored: (column) => `cast(${column} as text)`,
 };
@@ -54,6 +57,7 @@ export const sqlserverDialect: Dialect = {
     if (type === 'text') return { sql: `@p${before.length + 1}`, parameters: [text] };
     return { sql: sqlserverLiteral(type, text), parameters: [] };
   },
+  comparesRows: false,
   limit: (rows) => ({ first: `top (${rows}) ` }),
 };
 

@@ -1,5 +1,6 @@
 import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
 import type { Server, ServerAddress } from './address.ts';
+import type { Catalogue } from './catalogue-queries.ts';
 import type { Dialect } from './dialect.ts';
 import type { SourceValues, SqlQuery } from './options.ts';
 
@@ -30,8 +31,7 @@ export interface LoginOptions extends ConnectOptions {
 /** A database driver: checks the connection and reads a query. */
 export interface Driver {
   readonly dialect: Dialect;
-  /** Lists tables and their columns; see `catalogue.ts`. */
-  readonly catalogue: string;
+  readonly catalogue: Catalogue;
   check(options: ConnectOptions): Promise<string>;
   extract(options: ConnectOptions, query: SqlQuery): Promise<Extraction>;
 }

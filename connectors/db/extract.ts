@@ -1,7 +1,8 @@
 import type { Batch, ExtractContext, Extraction, SourceContext } from '#sdk';
 import { addressOf, driverOf } from './address.ts';
+import { primaryKeyOf } from './catalogue.ts';
 import { extractChanges } from './changes.ts';
-import { extractChunks } from './chunks.ts';
+import { columnsOf, extractChunks } from './chunks.ts';
 import { acquireSlot } from './connection-slots.ts';
 import type { RunQuery } from './dialect.ts';
 import type { Driver } from './driver.ts';
@@ -63,9 +64,9 @@ async function slotFor({ source, signal, alive = () => undefined }: Context): Pr
   return acquireSlot({ server, maxConnections: source.connections, signal, alive });
 }
 
-function read(driver: Driver, context: Context, route: Route): Promise<Extraction> {
+async function read(driver: Driver, context: Context, route: Route): Promise<Extraction> {
   const { dialect } = driver;
-  const { watermark, range, timezone, alive = () => undefined } = context;
+  const { watermark, range, timezone } = context;
   const query = sqlQuery(context.query, dialect);
   const { cursor, chunks } = query;
   const ask: RunQuery = async (asked) => driver.extract(await route.connectOptions(), asked);
@@ -73,7 +74,8 @@ function read(driver: Driver, context: Context, route: Route): Promise<Extractio
     return extractRange({ query: { ...query, cursor }, dialect, watermark, range, timezone, ask });
   if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
   if (chunks === undefined) return ask(query);
-  return extractChunks({ query: { ...query, chunks }, dialect, options: context, alive, ask });
+  const columns = columnsOf(chunks) ?? (await primaryKeyOf(query, { driver, ask }));
+  return extractChunks({ query, chunks: { ...chunks, columns }, dialect, options: context, ask });
 }
 
 interface ClosingOptions {

@@ -1,6 +1,6 @@
 import { defineConnector, meantWatermark, Problem } from '#sdk';
 import { accountOf, driverOf } from './address.ts';
-import { discoverBy } from './catalogue.ts';
+import { discoverBy } from './discover.ts';
 import type { Driver } from './driver.ts';
 import { checkBy, extractBy } from './extract.ts';
 import { faultsOf } from './option-faults.ts';
@@ -45,9 +45,6 @@ export default defineConnector({
   readsOnFrom: (text, { former, query: { cursor } }) => meantWatermark(text, { former, cursor }),
   validate: faultsOf,
   check: async (context) => checkBy(await driverFor(context.source), context),
-  discover: async (context) => {
-    const driver = await driverFor(context.source);
-    return discoverBy(driver, driver.catalogue, context);
-  },
+  discover: async (context) => discoverBy(await driverFor(context.source), context),
   extract: async (context) => extractBy(await driverFor(context.source), context),
 });

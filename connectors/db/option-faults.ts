@@ -198,6 +198,9 @@ function queryFaults(query: QueryValues, driver: DriverName | undefined): Option
           },
         ]
       : []),
+    ...(chunks !== undefined && chunks.column === undefined && query.table === undefined
+      ? [{ option: 'chunks', message: 'requires a column; set column to the primary key, or use table' }]
+      : []),
     ...(chunks !== undefined && driver === 'sqlite'
       ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no network connection; remove it' }]
       : []),
@@ -208,11 +211,11 @@ function queryFaults(query: QueryValues, driver: DriverName | undefined): Option
 function columnFaults({ columns, cursor, chunks }: QueryValues): OptionFault[] {
   if (columns.length === 0) return [];
   const named = [
-    ['cursor', cursor],
-    ['chunks', chunks?.column],
+    ['cursor', cursor ?? ''],
+    ...[chunks?.column ?? []].flat().map((name) => ['chunks', name] as const),
   ] as const;
   return named.flatMap(([option, name]) =>
-    name === undefined || name === '' || columns.includes(name)
+    name === '' || columns.includes(name)
       ? []
       : [{ option, message: `names ${JSON.stringify(name)}, which is not one of the columns; add it to columns` }],
   );

@@ -164,20 +164,34 @@ export const source = {
 
 /** Options for reading a table in chunks if it's too large for one statement. */
 export interface ChunkOptions {
-  readonly column: string;
+  /** Undefined for the table's primary key. */
+  readonly column?: string | readonly [string, ...string[]];
   readonly rows: number;
+  /** Inclusive lower bound of the first column. */
+  readonly from?: string | number;
+  /** Exclusive upper bound of the first column. */
+  readonly to?: string | number;
 }
 
 const chunkSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['column', 'rows'],
+  required: ['rows'],
   properties: {
     column: {
-      type: 'string',
-      description: 'A column of the result that is unique and never null; the primary key is best.',
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true },
+      ],
+      description:
+        'One or more columns of the result that are never null and together unique. Default with table: the primary key.',
     },
     rows: { type: 'integer', minimum: 1, description: 'Rows per chunk; 100000 is a good value.' },
+    from: {
+      type: ['string', 'integer'],
+      description: 'Reads only rows whose value in the first column is at least this one.',
+    },
+    to: { type: ['string', 'integer'], description: 'Reads only rows whose value in the first column is lower.' },
   },
 };
 

@@ -28,8 +28,8 @@ export async function extractRange(given: RangeReadOptions): Promise<Extraction>
   const { cursor: column } = query;
   const before = parseWatermark(given.watermark)?.value;
   const { from, to } = rangeBounds(range, { column, type: before?.type, timezone });
-  const asked = { column, from: stored(from, before!), to: stored(to, before!), nulls: 'leave_out' as const };
-  const read = await ask(rangeQuery(query, asked, dialect));
+  const bounds = { from: [stored(from, before!)], to: stored(to, before!) };
+  const read = await ask(rangeQuery(query, { columns: [column], ...bounds, nulls: 'leave_out' }, dialect));
   const { type } = read.columns[columnAt(read.columns, column, 'cursor')]!;
   refuseCursorType(column, type);
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);

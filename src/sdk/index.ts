@@ -58,7 +58,7 @@ export {
   refuseOtherType,
 } from './cursor/cursor-value.ts';
 export { type CursorWatermark, meantWatermark, parseWatermark, watermarkText } from './cursor/cursor-watermark.ts';
-export { rangeBounds } from './cursor/range-bound.ts';
+export { rangeBound, rangeBounds } from './cursor/range-bound.ts';
 export { type Dataset, type DatasetColumn, isMatch } from './dataset.ts';
 export { greetingOf } from './greeting.ts';
 export { guardStream } from './guard-stream.ts';

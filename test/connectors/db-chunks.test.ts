@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunWarning } from '#sdk';
 import { describeWithServer } from '../servers/describe.ts';
-import { countRows, extract, problemOf, read } from './db-reader.ts';
+import { countRows, extract, type Options, problemOf, read } from './db-reader.ts';
 import { type Cut, openTcpProxy } from './ftp-proxy.ts';
 
 interface Place {
@@ -15,9 +15,13 @@ interface Place {
   series(n: number): string;
   /** A type of bytes for keys, and an expression for the MD5 of `i` as bytes. */
   readonly bytes: { readonly type: string; readonly md5: string };
+  /** The string of b, a quote and a backslash. */
+  readonly awkward: string;
+  /** A source with a user that may only read this table. */
+  reader(table: string): Promise<Options>;
 }
 
-function itReadsInChunks({ url, port, run, series, bytes }: Place): void {
+function itReadsInChunks({ url, port, run, series, bytes, awkward, reader }: Place): void {
   const chunks = (rows: number, column = 'i') => ({ column, rows });
 
   it.each([1, 3, 7, 10, 11, 1000])('returns every row once, in order, in chunks of %i', async (rows) => {
@@ -57,6 +61,82 @@ function itReadsInChunks({ url, port, run, series, bytes }: Place): void {
     } finally {
       await run('drop table hashed');
     }
+  });
+
+  describe('by several columns', () => {
+    const key = ['shop', 'word', 'line'];
+    const pairs = (n: number) => Array.from({ length: n }, (_, i) => [`${i % 3}`, i % 2 === 0 ? 'a' : "b'\\", `${i}`]);
+    const isLess = ([shop, word, line]: string[], [otherShop, otherWord, otherLine]: string[]) =>
+      shop! < otherShop! ||
+      (shop === otherShop && (word! < otherWord! || (word === otherWord && Number(line) < Number(otherLine))));
+    const sorted = (all: string[][]) => all.sort((a, b) => (isLess(a, b) ? -1 : 1));
+
+    beforeAll(async () => {
+      await run(
+        'create table several (line bigint, amount int, shop int, word varchar(9), primary key (shop, word, line))',
+      );
+      const values = pairs(60).map(([shop, word, line]) => `(${line}, 1, ${shop}, ${word === 'a' ? "'a'" : awkward})`);
+      await run(`insert into several values ${values.join(', ')}`);
+    });
+
+    it.each([1, 2, 7, 20, 59, 60, 61])('returns every row once, in order, in chunks of %i', async (rows) => {
+      const query = { sql: 'select shop, word, line from several', chunks: { column: key, rows } };
+      expect((await read({ url: url() }, query)).rows).toEqual(sorted(pairs(60)));
+    });
+
+    it("uses the primary key of the table if no column is set, in the key's order", async () => {
+      const { rows } = await read(
+        { url: url() },
+        { table: 'several', columns: ['shop', 'word', 'line'], chunks: { rows: 7 } },
+      );
+      expect(rows).toEqual(sorted(pairs(60)));
+    });
+
+    it('fails if the table has no primary key, or if its columns are not read', async () => {
+      await run('create view viewed as select * from several');
+      const problem = await problemOf(read({ url: url() }, { table: 'viewed', chunks: { rows: 7 } }));
+      expect(problem).toMatchObject({ code: 'DB_NO_KEY', family: 'config' });
+      const without = { table: 'several', columns: ['shop', 'amount'], chunks: { rows: 7 } };
+      expect(await problemOf(read({ url: url() }, without))).toMatchObject({
+        code: 'DB_NO_KEY',
+        next: 'add "word", "line" to columns',
+      });
+    });
+
+    it('reads only the rows between from and to', async () => {
+      const query = { table: 'several', columns: ['shop', 'word', 'line'] };
+      const within = async (chunks: object) => (await read({ url: url() }, { ...query, chunks })).rows;
+      const all = sorted(pairs(60));
+      expect(await within({ rows: 7, from: 1 })).toEqual(all.filter(([shop]) => shop !== '0'));
+      expect(await within({ rows: 7, from: 1, to: '2' })).toEqual(all.filter(([shop]) => shop === '1'));
+      expect(await within({ rows: 7, to: 1 })).toEqual(all.filter(([shop]) => shop === '0'));
+      expect(await within({ rows: 7, from: 3 })).toEqual([]);
+    });
+
+    it('fails if from is not a value of the column', async () => {
+      const query = { table: 'several', chunks: { rows: 7, from: '2026-01-31' } };
+      expect(await problemOf(read({ url: url() }, query))).toMatchObject({
+        code: 'CURSOR_RANGE',
+        family: 'config',
+        seen: '2026-01-31',
+        next: 'fix from and to in chunks',
+      });
+    });
+
+    it('rejects rows in which one of the columns is null, and rows that are not unique', async () => {
+      const nulls = {
+        sql: 'select shop, nullif(line, 5) as line from several',
+        chunks: { column: ['shop', 'line'], rows: 9 },
+      };
+      expect(await problemOf(read({ url: url() }, nulls))).toMatchObject({ code: 'DB_NULL_IN_ORDER' });
+      const query = { sql: 'select shop, word from several', chunks: { column: ['shop', 'word'], rows: 9 } };
+      expect(await problemOf(read({ url: url() }, query))).toMatchObject({ code: 'DB_CHUNK_NOT_UNIQUE', seen: '0, a' });
+    });
+
+    it('shows the key to a user that may only read the table', async () => {
+      const source = await reader('several');
+      expect((await read(source, { table: 'several', chunks: { rows: 7 } })).rows).toHaveLength(60);
+    });
   });
 
   /** The rows that are read if a table has five, chunks have two, and this statement runs after the first chunk. */
@@ -182,6 +262,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL in chunks', (s
     run: async (sql) => void (await admin.query(sql)),
     series: (n) => `select i, repeat('x', 100) as fill from generate_series(1, ${n}) i`,
     bytes: { type: 'bytea', md5: "decode(md5(i::text), 'hex')" },
+    awkward: "'b''\\'",
+    async reader(table) {
+      await admin.query("create role looker login password 'looker-secret-word'");
+      await admin.query(`grant select on ${table} to looker`);
+      const { host, port } = server();
+      return { driver: 'postgres', host, port, database: 'postgres', user: 'looker', password: 'looker-secret-word' };
+    },
   });
 
   it('gives up if the server stops responding', async () => {
@@ -216,6 +303,12 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB in chunks', (server)
     run: async (sql) => void (await admin.query(sql)),
     series: (n) => `select i, fill from (select seq as i, repeat('x', 100) as fill from seq_1_to_${n}) one`,
     bytes: { type: 'binary(16)', md5: 'unhex(md5(i))' },
+    awkward: "'b''\\\\'",
+    async reader(table) {
+      await admin.query("create user looker identified by 'looker-secret-word'");
+      await admin.query(`grant select on ${table} to looker`);
+      return { url: server().url.replace(/\/\/[^@]*@/, '//looker:looker-secret-word@') };
+    },
   });
 
   it('leaves no connection open', async () => {

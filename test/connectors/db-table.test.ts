@@ -57,8 +57,7 @@ interface Place {
 
 function itReadsTables({ source, folder = () => '/nowhere', run, quote, schema }: Place): void {
   const hostile = 'Net "amount` 100%]';
-  const table = (name: string, given: Options = {}) =>
-    read(source(), { table: name, ...given }, { folder: folder() });
+  const table = (name: string, given: Options = {}) => read(source(), { table: name, ...given }, { folder: folder() });
 
   beforeAll(async () => {
     const [mixed, net] = [quote('Mixed Case'), quote(hostile)];
