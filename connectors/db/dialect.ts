@@ -88,6 +88,6 @@ function conditionOf(names: readonly string[], bounds: readonly string[], nulls:
 }
 
 /** A subquery must not end in a semicolon. */
-function bare(sql: string): string {
+export function bare(sql: string): string {
   return sql.replace(/[\s;]+$/, '');
 }

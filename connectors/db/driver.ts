@@ -14,6 +14,8 @@ export interface ReadOptions {
   readonly logIn?: LogIn;
   /** Adds a warning to the run; undefined if there is no run. */
   readonly warn?: (warning: RunWarning) => void;
+  /** Whether to fail if the rows may not be from one snapshot, instead of adding a warning. */
+  readonly needsSnapshot?: boolean;
 }
 
 /** A driver's input. */

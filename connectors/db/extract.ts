@@ -3,10 +3,11 @@ import { addressOf, driverOf } from './address.ts';
 import { primaryKeyOf } from './catalogue.ts';
 import { extractChanges } from './changes.ts';
 import { columnsOf, extractChunks } from './chunks.ts';
+import { extractCompared } from './compared-changes.ts';
 import { acquireSlot } from './connection-slots.ts';
 import type { RunQuery } from './dialect.ts';
 import type { Driver } from './driver.ts';
-import type { query as queryOptions, source as sourceOptions } from './options.ts';
+import type { query as queryOptions, SqlQuery, source as sourceOptions } from './options.ts';
 import { extractRange } from './range-read.ts';
 import { Route } from './route.ts';
 import { sqlQuery } from './table.ts';
@@ -25,15 +26,27 @@ export async function checkBy(driver: Driver, context: SourceContext<typeof sour
   }
 }
 
-/** Waits for a free connection slot, then reads a query with a driver: in full, incrementally or in chunks. */
-export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
+/** Reads a query with a driver: in full, incrementally or in chunks. */
+export function extractBy(driver: Driver, context: Context): Promise<Extraction> {
+  const needsSnapshot = context.comparedKey !== undefined;
+  const ask = async (route: Route, asked: SqlQuery) =>
+    driver.extract({ ...(await route.connectOptions()), needsSnapshot }, asked);
+  const askAgain: RunQuery = (asked) => openBy(context, (_, route) => ask(route, asked));
+  return openBy(context, (given, route) => read(driver, given, { ask: (asked) => ask(route, asked), askAgain }));
+}
+
+/** Waits for a free connection slot, then opens a read, which releases the slot at its end. */
+async function openBy(
+  context: Context,
+  work: (context: Context, route: Route) => Promise<Extraction>,
+): Promise<Extraction> {
   const { signal } = context;
   const release = await slotFor(context);
   const stop = new AbortController();
   const options = { ...context, signal: AbortSignal.any([signal, stop.signal]) };
   const route = new Route(options);
   try {
-    const extraction = await read(driver, { ...options, query: context.query }, route);
+    const extraction = await work(options, route);
     const closeUnread = () => {
       release();
       route.closeSoon();
@@ -64,14 +77,21 @@ async function slotFor({ source, signal, alive = () => undefined }: Context): Pr
   return acquireSlot({ server, maxConnections: source.connections, signal, alive });
 }
 
-async function read(driver: Driver, context: Context, route: Route): Promise<Extraction> {
+interface Connections {
+  readonly ask: RunQuery;
+  /** Runs a query over another connection, after the first one was closed. */
+  readonly askAgain: RunQuery;
+}
+
+async function read(driver: Driver, context: Context, { ask, askAgain }: Connections): Promise<Extraction> {
   const { dialect } = driver;
-  const { watermark, range, timezone } = context;
+  const { watermark, range, timezone, comparedKey: key } = context;
   const query = sqlQuery(context.query, dialect);
   const { cursor, chunks } = query;
-  const ask: RunQuery = async (asked) => driver.extract(await route.connectOptions(), asked);
   if (cursor !== undefined && range !== undefined)
     return extractRange({ query: { ...query, cursor }, dialect, watermark, range, timezone, ask });
+  if (cursor !== undefined && key !== undefined)
+    return extractCompared({ query: { ...query, cursor }, dialect, watermark, ask, key, askAgain });
   if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
   if (chunks === undefined) return ask(query);
   const columns = columnsOf(chunks) ?? (await primaryKeyOf(query, { driver, ask }));

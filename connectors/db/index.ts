@@ -40,6 +40,7 @@ export default defineConnector({
   shorthand: 'sql',
   givesOnlyNewBy: ({ cursor }) => (cursor === undefined ? undefined : 'cursor'),
   rangesBy: ({ cursor }) => cursor,
+  readsKeys: ({ cursor }) => cursor !== undefined,
   columnsFirst: true,
   account: accountOf,
   readsOnFrom: (text, { former, query: { cursor } }) => meantWatermark(text, { former, cursor }),

@@ -55,7 +55,7 @@ async function extract(options: ConnectOptions, query: SqlQuery): Promise<Extrac
   };
   signal.addEventListener('abort', hangUp);
   try {
-    warnOfTransaction(await session.begin(options), { place: session.place, warn: options.warn });
+    warnOfTransaction(await session.begin(options), { ...options, place: session.place });
     const statement = await boundStatement(query, (sql) => session.prepare(sql, signal));
     const onWarnings = ({ list, isAll }: ServerWarnings) =>
       reportWarnings(

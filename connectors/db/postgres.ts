@@ -41,7 +41,7 @@ async function extract(options: ConnectOptions, query: SqlQuery): Promise<Extrac
   const hangUp = () => void session.cancel();
   signal.addEventListener('abort', hangUp);
   try {
-    warnOfTransaction(await session.begin(options), { place: session.place, warn: options.warn });
+    warnOfTransaction(await session.begin(options), { ...options, place: session.place });
     const wire = await session.describe(query.sql);
     const leave = async (whole: boolean) => {
       signal.removeEventListener('abort', hangUp);

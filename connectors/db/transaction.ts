@@ -80,14 +80,35 @@ export function transactionText(transaction: OpenTransaction): string {
     .join('');
 }
 
-/** Warns of what the run's transaction doesn't guarantee. */
+interface TransactionContext {
+  readonly place: string;
+  readonly warn?: ((warning: RunWarning) => void) | undefined;
+  readonly needsSnapshot?: boolean;
+}
+
+/**
+ * Warns of what the run's transaction doesn't guarantee.
+ *
+ * @throws Problem `DB_NO_SNAPSHOT` if the run needs a snapshot and the server has none
+ */
 export function warnOfTransaction(
   transaction: OpenTransaction,
-  { place, warn }: { place: string; warn: ((warning: RunWarning) => void) | undefined },
+  { place, warn, needsSnapshot = false }: TransactionContext,
 ): void {
+  if (needsSnapshot && !transaction.isSnapshot) throw noSnapshot(place);
   const lacks = lacksOf(transaction);
   if (lacks.length === 0) return;
   warn?.({ code: 'DB_WEAK_TRANSACTION', message: `the database at ${place}: ${lacks.join('; ')}` });
+}
+
+/** A list of keys that lacks some of them would delete rows that exist. */
+function noSnapshot(place: string): Problem {
+  return new Problem({
+    code: 'DB_NO_SNAPSHOT',
+    family: 'config',
+    message: `the database at ${place} does not support repeatable read, so a list of its keys may not be complete`,
+    next: 'remove deletes: compare; mark deleted rows in a column instead (write.deleted)',
+  });
 }
 
 /** The server refused a setting without which values could have another meaning. */

@@ -14,16 +14,14 @@ import {
 import type { ColumnRange, Manifest, Segment, StagedRanges } from './manifest.ts';
 import { Merge } from './merge.ts';
 import { findNewest } from './newest-rows.ts';
-import { rangeFilter } from './range-filter.ts';
-import type { RecordRef } from './record.ts';
-import type { RecordSource } from './record-source.ts';
 import { RetentionAge } from './retention-age.ts';
-import { type RetentionFilters, RowReader } from './row-reader.ts';
+import { type RowFilters, RowReader } from './row-reader.ts';
 import { RowWriter } from './row-writer.ts';
 import { SegmentFiles } from './segment-files.ts';
-import { SegmentReader } from './segment-reader.ts';
+import { inOrderOfExtract, segmentReaders } from './segment-order.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { Sorter } from './sorter.ts';
+import { SourceKeys } from './source-keys.ts';
 import type { WriteRule } from './write-rule.ts';
 
 export interface MergeRunOptions {
@@ -74,6 +72,8 @@ export class MergeRun {
   #incoming: IncomingRows = { columns: [] };
   #layout: ColumnLayout = { columns: [], from: [] };
   #writer: RowWriter | undefined;
+  /** The source's keys, if kept rows without one of them are deleted. */
+  #keys: SourceKeys | undefined;
   #columns: readonly KeptColumn[] = [];
   #reader: RowReader | undefined;
   #merge: Merge | undefined;
@@ -95,6 +95,15 @@ export class MergeRun {
   /** Number of rows taken from the source. */
   get taken(): number {
     return this.#writer?.rows ?? 0;
+  }
+
+  /**
+   * The lowest cursor of the keys for which there's no row, although the source has one: {@link KeyList.onMissing}. Known
+   * after the last row. Undefined for rules that remove rows that the source has.
+   */
+  get missing(): string | undefined {
+    const { deleted, retain } = this.#options.rule;
+    return deleted === undefined && retain === undefined ? this.#keys?.missing : undefined;
   }
 
   /** Warnings about the rows that were taken. */
@@ -129,11 +138,27 @@ export class MergeRun {
     }
   }
 
+  /**
+   * Call this after the last row if the complete list of the source's keys follows. The merge then deletes the kept rows
+   * whose keys aren't in the list. Deletes nothing if it isn't called.
+   */
+  beginKeys(come: readonly Column[]): void {
+    const { rule, scratch, room, arenaBytes: maxBytes } = this.#options;
+    this.#keys = new SourceKeys({ key: rule.key, kept: this.#layout.columns, come, scratch, room, maxBytes });
+  }
+
+  /** Takes a batch of keys. */
+  takeKeys(batch: Batch): Promise<void> {
+    return this.#keys!.take(batch);
+  }
+
   /** Whether the result would be unchanged: there are no new rows or deletions, and no row has become too old. */
   get isIdle(): boolean {
     const { current, rule, staged } = this.#options;
     if (current === undefined || staged !== undefined || this.taken > 0 || this.#incoming.covers !== undefined)
       return false;
+    // Whether a row was deleted is only known after the merge.
+    if (this.#keys !== undefined) return false;
     if (rule.retain?.within === undefined || current.rows === 0) return true;
     return current.oldest !== undefined && this.#age(current.columns)?.of.isOld(current.oldest) === false;
   }
@@ -161,7 +186,7 @@ export class MergeRun {
     const columns = this.#columns.map(({ name, type }) => ({ name, type }));
     const newest = await this.#newest(columns, isWhole);
     this.#merge = this.#sources(isWhole);
-    const gates = { ...this.#retention(), newest };
+    const gates = { ...this.#filters(), newest };
     this.#reader = new RowReader(this.#merge, { columns, gates });
     if (isWhole) this.#whole = await SegmentWriter.create(this.#files.pathOf(this.#files.next()), this.#options);
   }
@@ -195,6 +220,7 @@ export class MergeRun {
   async close(): Promise<void> {
     await this.#whole?.abandon();
     await this.#merge?.close();
+    await this.#keys?.close();
     await this.#sorter.close();
   }
 
@@ -207,30 +233,30 @@ export class MergeRun {
 
   #isWhole(before: readonly Segment[]): boolean {
     const { current, isHeld = false } = this.#options;
-    if (current === undefined || !this.#sorter.isSmall) return true;
+    // Deleted rows are left out of a new file, because the next run couldn't tell from the other files.
+    if (current === undefined || !this.#sorter.isSmall || this.#keys !== undefined) return true;
     return isToCompact({ segments: before, liveRows: current.rows, newRecords: this.taken, isHeld });
   }
 
   /** The sources to merge: either all segments, or the earlier segments and the sorter. */
   #sources(isWhole: boolean): Merge {
     const { covers } = this.#incoming;
-    const stretches = this.#segments.map(({ replaces }) => replaces);
-    if (isWhole) stretches.push(covers);
-    const files = this.#segments.map((segment, rank): RecordSource => {
-      const later = stretches.slice(rank + 1).filter((stretch) => stretch !== undefined);
-      const skips = anyOf(later.map((stretch) => rangeFilter(stretch, this.#columns)));
-      const path = this.#files.pathOf(segment.file);
-      return new SegmentReader({ path, segment, rank, skips });
+    const files = segmentReaders(this.#segments, {
+      covers: isWhole ? covers : undefined,
+      columns: this.#columns,
+      pathOf: (file) => this.#files.pathOf(file),
     });
     return new Merge(isWhole ? [...files, ...this.#sorter.sources(files.length)] : files);
   }
 
-  #retention(): RetentionFilters {
+  /** The filters of a merge, except for the newest rows. */
+  #filters(): RowFilters {
     const age = this.#age(this.#columns);
-    return age === undefined ? {} : { age };
+    const keys = this.#keys?.filter(this.#segments.length);
+    return { ...(age === undefined ? {} : { age }), ...(keys === undefined ? {} : { keys }) };
   }
 
-  #age(columns: readonly Column[]): RetentionFilters['age'] {
+  #age(columns: readonly Column[]): RowFilters['age'] {
     const { rule, zone, asOf } = this.#options;
     const { column, within: span } = rule.retain ?? {};
     if (column === undefined || span === undefined) return undefined;
@@ -241,14 +267,14 @@ export class MergeRun {
     return { at, of: new RetentionAge(columns[at]!, { within: span, zone, now: asOf }) };
   }
 
-  async #newest(columns: readonly Column[], isWhole: boolean): Promise<RetentionFilters['newest']> {
+  async #newest(columns: readonly Column[], isWhole: boolean): Promise<RowFilters['newest']> {
     const { rule, scratch, room } = this.#options;
     const { rows, column } = rule.retain ?? {};
     const maxRows = this.#segments.reduce((sum, segment) => sum + segment.rows, isWhole ? this.taken : 0);
     if (rows === undefined || maxRows <= rows) return undefined;
     if (column !== undefined) namedColumn(columns, column, 'retain.column');
     const merge = this.#sources(isWhole);
-    const reader = new RowReader(merge, { columns, gates: this.#retention() });
+    const reader = new RowReader(merge, { columns, gates: this.#filters() });
     return findNewest(reader, { rows, folder: scratch, merge, room, column });
   }
 
@@ -268,21 +294,4 @@ export class MergeRun {
       await merge.close();
     }
   }
-}
-
-/**
- * Inserts each staged segment before the first segment with a later extract. Other segments keep their order, even if
- * clocks were wrong.
- */
-function inOrderOfExtract(segments: readonly Segment[], staged: readonly Segment[]): Segment[] {
-  const all = [...segments];
-  for (const one of staged) {
-    const at = all.findIndex(({ asOf }) => asOf > one.asOf);
-    all.splice(at < 0 ? all.length : at, 0, one);
-  }
-  return all;
-}
-
-function anyOf(tests: readonly ((spot: RecordRef) => boolean)[]): ((spot: RecordRef) => boolean) | undefined {
-  return tests.length === 0 ? undefined : (spot) => tests.some((test) => test(spot));
 }

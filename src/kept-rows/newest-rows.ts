@@ -106,7 +106,7 @@ async function rankRows(
   { at, rows, folder, room }: { at: number } & Sorting,
 ): Promise<NewestRows | undefined> {
   const write = writerFor(reader.columns[at]!);
-  const sorter = new Sorter(folder, { room });
+  const sorter = new Sorter(folder, { room, name: 'rank' });
   const ranking = new Ranking(write, sorter.arena);
   try {
     for (let batch = await reader.next(noteRow); batch !== undefined; batch = await reader.next(noteRow));

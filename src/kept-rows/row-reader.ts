@@ -1,5 +1,6 @@
 import type { Batch, ByteCells } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
+import type { KeyFilter } from './key-filter.ts';
 import type { Merge } from './merge.ts';
 import { findCells, isDeletion, type RecordRef, sizeAt } from './record.ts';
 import type { RecordSource } from './record-source.ts';
@@ -8,8 +9,9 @@ import type { RetentionAge } from './retention-age.ts';
 const batchRows = 1024;
 const batchBytes = 512 * 1024;
 
-/** A retention rule's filters. */
-export interface RetentionFilters {
+/** Filters for rows that were deleted in the source, or that a retention rule removes. */
+export interface RowFilters {
+  readonly keys?: KeyFilter;
   readonly age?: { readonly at: number; readonly of: RetentionAge };
   readonly newest?: NewestRows;
 }
@@ -21,7 +23,7 @@ export interface RetentionFilters {
 export class RowReader {
   readonly columns: readonly Column[];
   readonly #merge: Merge;
-  readonly #filters: RetentionFilters;
+  readonly #filters: RowFilters;
   readonly #spans: Int32Array;
   #buffer = Buffer.allocUnsafeSlow(batchBytes);
   #used = 0;
@@ -29,7 +31,7 @@ export class RowReader {
   #all = 0;
   #oldest: string | undefined;
 
-  constructor(merge: Merge, { columns, gates = {} }: { columns: readonly Column[]; gates?: RetentionFilters }) {
+  constructor(merge: Merge, { columns, gates = {} }: { columns: readonly Column[]; gates?: RowFilters }) {
     this.columns = columns;
     this.#merge = merge;
     this.#filters = gates;
@@ -57,12 +59,20 @@ export class RowReader {
     this.#rows = 0;
     for (;;) {
       const source = this.#merge.next();
-      if (source === 'end') return this.#rows === 0 ? undefined : this.#batch();
+      if (source === 'end') {
+        await this.#filters.keys?.finish();
+        return this.#rows === 0 ? undefined : this.#batch();
+      }
       if (source === 'wait') {
         await this.#merge.fill();
         continue;
       }
       if (isDeletion(source)) continue;
+      if (this.#filters.keys !== undefined) {
+        let exists = this.#filters.keys.has(source);
+        for (; exists === 'wait'; exists = this.#filters.keys.has(source)) await this.#filters.keys.fill();
+        if (!exists) continue;
+      }
       const bytes = this.#take(source);
       if (bytes === 0) continue;
       const full = each?.(source, bytes);

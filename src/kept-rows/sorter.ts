@@ -26,15 +26,24 @@ export class Sorter {
   readonly #folder: string;
   readonly #maxBytes: number;
   readonly #room: DiskSpace | undefined;
+  readonly #name: string;
   #memory: WriterMemory | undefined;
   #files: SortedFile[] = [];
   #made = 0;
 
-  /** `folder`: holds temporary files, which are deleted on close. `room`: the disk budget for these files. */
+  /**
+   * `folder`: holds temporary files, which are deleted on close. `name`: the beginning of their names, which no other
+   * sorter in the folder may use. `room`: the disk budget for these files.
+   */
   constructor(
     folder: string,
-    { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: DiskSpace | undefined } = {},
+    {
+      maxBytes = arenaBytes,
+      room,
+      name = 'sort',
+    }: { maxBytes?: number | undefined; room?: DiskSpace | undefined; name?: string } = {},
   ) {
+    this.#name = name;
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#room = room;
@@ -94,7 +103,7 @@ export class Sorter {
   }
 
   async #write(work: (writer: SegmentWriter) => Promise<void>): Promise<SortedFile> {
-    const path = join(this.#folder, `sort-${this.#made++}`);
+    const path = join(this.#folder, `${this.#name}-${this.#made++}`);
     this.#memory ??= writerMemory();
     const writer = await SegmentWriter.create(path, { room: this.#room, memory: this.#memory });
     try {

@@ -9,6 +9,8 @@ export interface WriteRule {
   readonly key: readonly string[];
   /** The column that marks a row as a deletion of the kept row with the same key. */
   readonly deleted?: string;
+  /** `compare`: a kept row is deleted if its key isn't among the source's keys any more, which each run reads. */
+  readonly deletes?: 'compare';
   readonly retain?: Retention;
 }
 

@@ -69,9 +69,30 @@ export class MergedSource implements RowSource {
     const { cursor, comesAgain } = this.#source.properties;
     const again = this.#options.rule.disposition === 'append' ? comesAgain?.() : undefined;
     if (again !== undefined) throw cannotAppend(again, cursor);
+    if (this.#comparesKeys) await this.#takeKeys();
     if (this.isIdle) return columns;
     await this.#guarded(() => this.#run.merge());
     return this.#run.columns;
+  }
+
+  /**
+   * Whether kept rows that the source no longer has are deleted. During a backfill, they wait: the files of its ranges
+   * are older than a compacted file, so that file's rows would replace theirs.
+   */
+  get #comparesKeys(): boolean {
+    const { rule, current, staged, isHeld = false } = this.#options;
+    const isRange = this.#source.properties.covers !== undefined;
+    return rule.deletes === 'compare' && current !== undefined && staged === undefined && !isHeld && !isRange;
+  }
+
+  /** Reads all keys. If the source fails before the last one, this throws, and nothing is deleted. */
+  async #takeKeys(): Promise<void> {
+    this.#run.beginKeys(await this.#source.openKeys());
+    for (let batch = await this.#source.next(); batch !== undefined; batch = await this.#source.next()) {
+      const taken = batch;
+      await this.#guarded(() => this.#run.takeKeys(taken));
+      this.#onBatch();
+    }
   }
 
   async next(): Promise<Batch | undefined> {
@@ -81,6 +102,8 @@ export class MergedSource implements RowSource {
   }
 
   ending(): SourceEnd {
+    const { missing } = this.#run;
+    if (missing !== undefined) this.#source.reportMissing(missing);
     return { ...this.#source.ending(), unchanged: this.isIdle };
   }
 

@@ -1,20 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Extract } from '../config/config.ts';
-import type { Clock } from '../lib/clock.ts';
 import { countOf } from '../lib/count-text.ts';
-import type { DiskSpace } from '../lib/disk-space.ts';
 import { Problem, toProblem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
-import type { Column, KeptColumn } from '../sdk/column.ts';
-import type { AttemptFacts, ConnectorLog, Extraction, Range } from '../sdk/connector.ts';
-import type { LogIn } from '../sdk/log-in.ts';
-import type { TokenSource } from '../sdk/oauth.ts';
-import type { PreviewLimits } from '../sdk/preview.ts';
-import { type JobRowsReader, runRowsOf } from './job-rows-reader.ts';
+import type { Column } from '../sdk/column.ts';
+import type { Extraction, KeyList } from '../sdk/connector.ts';
+import { runRowsOf } from './job-rows-reader.ts';
 import { makeScratch } from './scratch.ts';
 import { ScratchWatch } from './scratch-watch.ts';
+import type { LogInContext, SourceReaderOptions } from './source-reader-options.ts';
 import { scratchProblem } from './spool-problem.ts';
 import { StallTimer } from './stall-timer.ts';
 
@@ -25,51 +20,6 @@ const closeMs = 2000;
  * heartbeats.
  */
 const turnMs = 25;
-
-export interface SourceReaderOptions {
-  readonly extract: Extract;
-  /** The config file's folder, which paths in options are relative to. */
-  readonly folder: string;
-  /** The run's private folder, created when the connector first uses it. */
-  readonly scratch: string;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly log: ConnectorLog;
-  /** Receives the source's warnings. */
-  readonly warn: (warning: RunWarning) => void;
-  /** Tokens for a source that logs in with OAuth. */
-  readonly login?: TokenSource;
-  /** Decides whether the source may log in, and records the result. If absent, the source may log in. */
-  readonly guard?: LoginGuard;
-  /** The run's logical time, epoch milliseconds. Default: now. */
-  readonly logicalAt?: number;
-  readonly watermark?: string;
-  /** The columns of the job's kept rows. */
-  readonly keptColumns?: readonly KeptColumn[];
-  /** The run's attempt facts, if it may have more than one attempt. */
-  readonly attemptFacts?: AttemptFacts;
-  readonly isDryRun?: boolean;
-  /** A range to read instead of new rows. */
-  readonly range?: Range;
-  /** Set to read only the first page. */
-  readonly preview?: PreviewLimits;
-  /** Disk budget for the run's folder. Default: no limit. */
-  readonly room?: DiskSpace;
-  /** Reads the last rows of other jobs. Absent if the source can't belong to a job. */
-  readonly rowsOf?: JobRowsReader;
-}
-
-/** A connector's login. */
-export interface LogInContext {
-  readonly login?: TokenSource;
-  readonly logIn?: LogIn;
-}
-
-/** Opens a source whose login may be on hold. Throws `LOGIN_ON_HOLD` if it is; records a refusal thrown by `open`. */
-export type LoginGuard = <T>(
-  given: { readonly signal: AbortSignal; readonly login?: TokenSource | undefined },
-  open: (logIn: LogInContext) => Promise<T>,
-) => Promise<T>;
 
 /** A source's end state, after its last batch. */
 export interface SourceEnd {
@@ -95,6 +45,8 @@ export class SourceReader {
   #extraction: Extraction | undefined;
   #iterator: AsyncIterator<Batch> | undefined;
   #rows = 0;
+  /** Set once all rows have been read and their keys follow. */
+  #keys: KeyList | undefined;
   #turned: number;
   /** The error for a warning that the job's guards forbid. */
   #unwanted: unknown;
@@ -141,6 +93,22 @@ export class SourceReader {
     }
   }
 
+  /** Opens the list of all keys. Call this after the last row; {@link next} then returns the keys. */
+  async openKeys(): Promise<readonly Column[]> {
+    const started = Promise.try(() => this.#extraction!.readKeys!());
+    try {
+      this.#keys = await this.#stallTimer.wait(started);
+      const { columns, batches } = this.#keys;
+      this.#iterator = batches[Symbol.asyncIterator]();
+      this.#columns = columns;
+      checkColumns(columns);
+      return columns;
+    } catch (thrown) {
+      if (this.#iterator === undefined) started.then(closeUnread, () => {});
+      throw this.#blamed(thrown);
+    }
+  }
+
   /** The next non-empty batch; undefined at the end. */
   async next(): Promise<Batch | undefined> {
     try {
@@ -150,12 +118,17 @@ export class SourceReader {
         const step = await this.#stallTimer.wait(Promise.resolve(this.#iterator!.next()));
         if (step.done === true) return this.#ended();
         checkBatch(step.value, this.#columns);
-        this.#rows += step.value.length;
+        if (this.#keys === undefined) this.#rows += step.value.length;
         if (step.value.length > 0) return step.value;
       }
     } catch (thrown) {
       throw this.#blamed(thrown);
     }
+  }
+
+  /** Reports that the job lacks rows whose keys were read: {@link KeyList.onMissing}. */
+  reportMissing(cursor: string): void {
+    this.#keys?.onMissing(cursor);
   }
 
   /** How the extract ended. Call this after the last batch, and only if all batches were read. */
@@ -209,7 +182,7 @@ export class SourceReader {
     const { connector, options } = extract.source;
     const alive = () => this.#stallTimer.refresh();
     const warn = (warning: RunWarning) => this.#warn(warning);
-    const { query, timezone } = extract;
+    const { query, timezone, write } = extract;
     const context = {
       ...{ source: options, query, folder, signal: this.#stop.signal, log, alive, warn },
       login,
@@ -221,6 +194,7 @@ export class SourceReader {
       attemptFacts,
       preview,
       isDryRun,
+      comparedKey: write?.deletes === 'compare' ? write.key : undefined,
       rowsOf: rowsOf && runRowsOf(rowsOf, { scratch, onBatch: () => this.#onJobRows() }),
     };
     const open = (logIn: LogInContext) =>
@@ -297,6 +271,6 @@ export class SourceReader {
 }
 
 /** Closes an extract that was opened after its caller stopped waiting. */
-function closeUnread(extraction: Extraction): void {
+function closeUnread(extraction: Pick<Extraction, 'batches'>): void {
   void Promise.try(() => extraction.batches[Symbol.asyncIterator]().return?.()).catch(() => {});
 }

@@ -4,7 +4,8 @@ import type { StagedRanges } from '../kept-rows/manifest.ts';
 import { MergeRun, type MergeRunOptions } from '../kept-rows/merge-run.ts';
 import { Problem } from '../lib/problem.ts';
 import { makeScratch, removeScratch } from './scratch.ts';
-import { SourceReader, type SourceReaderOptions } from './source.ts';
+import { SourceReader } from './source.ts';
+import type { SourceReaderOptions } from './source-reader-options.ts';
 import { spoolProblem } from './spool-problem.ts';
 
 /** Offset of row numbers in a backfill, so that they don't collide with new rows' numbers. */

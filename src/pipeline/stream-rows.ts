@@ -9,7 +9,8 @@ import type { Column } from '../sdk/column.ts';
 import { Chain } from './chain.ts';
 import { type KeptRowsOptions, MergedSource, type RowSource } from './merged-source.ts';
 import { makeScratch, removeScratch } from './scratch.ts';
-import { type SourceEnd, SourceReader, type SourceReaderOptions } from './source.ts';
+import { type SourceEnd, SourceReader } from './source.ts';
+import type { SourceReaderOptions } from './source-reader-options.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
 /** Destination of encoded bytes. */

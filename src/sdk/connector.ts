@@ -79,6 +79,11 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
    * few times, and sets {@link Extraction.isSample}.
    */
   readonly isDryRun?: boolean;
+  /**
+   * The key columns, if the job deletes the kept rows whose keys the source no longer has. The extraction then has
+   * {@link Extraction.readKeys}. Only for queries with {@link Connector.readsKeys}.
+   */
+  readonly comparedKey?: readonly string[];
   /** Opens the last rows of a job that {@link Connector.readsJobs} returned. Absent if the query doesn't belong to a job. */
   readonly rowsOf?: RowsOf;
   /** Memory shared by the run's attempts. Absent if there is only one attempt. */
@@ -168,6 +173,8 @@ export interface Extraction {
    * has.
    */
   readonly absentColumns?: readonly string[];
+  /** Opens the list of the keys of all rows that a first run would read. Called at most once, after the last batch. */
+  readonly readKeys?: () => Promise<KeyList>;
   /** For a preview, if the connector reads pages. */
   readonly firstPage?: FirstPage;
   /** True if the rows are only a part of those that a run would return. Allowed only in a dry run. */
@@ -177,6 +184,22 @@ export interface Extraction {
    * must not continue. Called once, after the last batch.
    */
   readonly comesAgain?: () => RowsAgain | undefined;
+}
+
+/**
+ * The keys of all rows that a source has. Rows that aren't in the list are deleted from the job's kept rows, so the
+ * watermark must be one from which the next run finds those that are in the source all the same, such as rows that a
+ * lagging replica didn't have yet.
+ */
+export interface KeyList {
+  /** The columns of {@link ExtractContext.comparedKey}, in this order, and a last column with the rows' cursors. */
+  readonly columns: readonly Column[];
+  readonly batches: AsyncIterable<Batch>;
+  /**
+   * Called before {@link Extraction.watermark} if the job doesn't have the rows of some keys: with the lowest of their
+   * cursors, as canonical text. The new watermark must then be one from which the next run reads these rows.
+   */
+  readonly onMissing: (cursor: string) => void;
 }
 
 /**
@@ -247,6 +270,8 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    * `start_date to end_date`. Undefined if the query can't read past ranges.
    */
   rangesBy?(query: OptionValues<Q>): string | undefined;
+  /** Whether the query can list the keys of all rows: {@link Extraction.readKeys}. */
+  readsKeys?(query: OptionValues<Q>): boolean;
   /**
    * The other jobs whose last rows this query reads. `sluice check` checks that they exist and have the columns, and
    * their newest payloads are kept. Absent if the connector never reads other jobs' rows.

@@ -44,6 +44,7 @@ export {
   defineConnector,
   type ExtractContext,
   type Extraction,
+  type KeyList,
   type Range,
   type RowsAgain,
   type SourceContext,

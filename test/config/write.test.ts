@@ -29,6 +29,8 @@ it('`write` can be a string or a map, and is undefined if rows are replaced', as
 it('`write` is rejected if its options conflict', async () => {
   expect(await messages('merge')).toContain('merge requires a key');
   expect(await messages('{ disposition: append, key: id }')).toContain('"key" has no effect with append');
+  expect(await messages('{ disposition: append, deletes: compare }')).toContain('"deletes" has no effect with append');
+  expect(await messages('{ disposition: merge, key: id, deletes: compare }')).toContain('"deletes" requires a query');
   expect(await messages('{ deleted: gone }')).toContain('"deleted" has no effect with replace');
   expect(await messages('{ retain: { rows: 5 } }')).toContain('"retain" has no effect with replace');
   expect(await messages('{ disposition: append, retain: { within: 5d } }')).toContain('"within" requires a column');

@@ -13,6 +13,8 @@ interface Setting {
   /** The watermark of the previous run. */
   readonly watermark?: string | undefined;
   readonly range?: Range;
+  /** The key of a job that compares keys. */
+  readonly comparedKey?: readonly string[];
   readonly timezone?: string;
   /** Receives every warning. */
   readonly warn?: () => void;
@@ -36,7 +38,7 @@ export function connectOptions(source: Options): ConnectOptions {
 /** Starts an extract as the pipeline does. */
 export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
   const given = typeof query === 'string' ? { sql: query } : query;
-  const { watermark, range, timezone, onWarning = () => {} } = setting;
+  const { watermark, range, timezone, comparedKey, onWarning = () => {} } = setting;
   return db.extract({
     ...contextOf(source, setting),
     query: withDefaults(db.query, given),
@@ -44,6 +46,7 @@ export function extract(source: Options, query: Options | string, setting: Setti
     warn: onWarning,
     ...(watermark === undefined ? {} : { watermark }),
     ...(range === undefined ? {} : { range }),
+    ...(comparedKey === undefined ? {} : { comparedKey }),
     ...(timezone === undefined ? {} : { timezone }),
   });
 }

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const child = new URL('memory-child.ts', import.meta.url).pathname;
 
-async function put(rows: number): Promise<{ rows: number; peakMb: number }> {
+async function put(rows: number, what = 'rows'): Promise<{ rows: number; peakMb: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-sets-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { stdout } = await promisify(execFile)(process.execPath, [
@@ -15,6 +15,7 @@ async function put(rows: number): Promise<{ rows: number; peakMb: number }> {
     child,
     folder,
     String(rows),
+    what,
   ]);
   return JSON.parse(stdout) as { rows: number; peakMb: number };
 }
@@ -25,4 +26,12 @@ it('keeping two million rows takes hardly more memory than keeping one million, 
   expect([small.rows, large.rows]).toEqual([1_000_000, 2_000_000]);
   expect(large.peakMb).toBeLessThan(1.3 * small.peakMb);
   expect(large.peakMb).toBeLessThan(250);
+});
+
+it('comparing one million keys takes hardly more memory than comparing half as many, with a 48 MB heap', async () => {
+  const small = await put(500_000, 'keys');
+  const large = await put(1_000_000, 'keys');
+  expect([small.rows, large.rows]).toEqual([450_000, 900_000]);
+  expect(large.peakMb).toBeLessThan(1.3 * small.peakMb);
+  expect(large.peakMb).toBeLessThan(300);
 });

@@ -23,6 +23,8 @@ interface Told extends Partial<Omit<IncomingRows, 'columns'>> {
   readonly staged?: StagedRanges;
   readonly isHeld?: boolean;
   readonly from?: Manifest;
+  /** The source's keys, if the kept rows are compared with them, each with or without an integer as its cursor. */
+  readonly keys?: readonly Row[];
 }
 
 /** A data set with its generations: each run continues from the last one. */
@@ -31,6 +33,8 @@ export class Rig {
   readonly #rule: MergeRunOptions['rule'];
   readonly #more: Partial<MergeRunOptions>;
   manifest: Manifest | undefined;
+  /** The lowest cursor of the last run's keys that had no row. */
+  missing: string | undefined;
   #runs = 0;
 
   constructor(rule: MergeRunOptions['rule'], more: Partial<MergeRunOptions> = {}) {
@@ -67,10 +71,18 @@ export class Rig {
     try {
       run.begin({ ...told, columns: told.columns ?? columns });
       for (const batch of batches) await run.take(batch);
+      if (told.keys !== undefined) {
+        const key = (told.columns ?? columns).filter(({ name }) => this.#rule.key.includes(name));
+        const list: Column[] = [...key, { name: 'the cursor', type: 'integer' }];
+        const rows = told.keys.map((row) => (row.length === key.length ? [...row, 0] : row));
+        run.beginKeys(list);
+        await run.takeKeys(batchOf(list, rows));
+      }
       await run.merge();
       const all: (string | null)[][] = [];
       for (let batch = await run.next(); batch !== undefined; batch = await run.next()) all.push(...batchText(batch));
       this.manifest = await run.seal();
+      this.missing = run.missing;
       return all;
     } finally {
       await run.close();

@@ -1,13 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Extract } from '../../src/config/config.ts';
 import type { KeptRowsOptions } from '../../src/pipeline/merged-source.ts';
 import type { DraftPayload } from '../../src/pipeline/payload.ts';
 import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
+import type { Column } from '../../src/sdk/column.ts';
 import type { Connector, Extraction } from '../../src/sdk/connector.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, temporaryFolder } from './rig.ts';
@@ -145,4 +146,76 @@ it("a run fails with the original error if a file can't be written", async () =>
     family: expect.stringMatching(/config|try_later/),
   });
   expect(existsSync(join(orders.folder, run!))).toBe(true);
+});
+
+const compares = { write: { disposition: 'merge', key: ['id'], deletes: 'compare' } } as const;
+
+/** Returns these keys, whose cursor is ten times the ID, then calls `end`. */
+function keysOf(given: { ids: readonly number[]; end?: () => unknown; missing?: string[] }): Partial<Extraction> {
+  const own: Column[] = [columns[0]!, { name: 'cursor', type: 'integer' }];
+  return {
+    readKeys: async () => ({
+      columns: own,
+      batches: (async function* () {
+        yield batchOf(
+          own,
+          given.ids.map((one) => [one, 10 * one]),
+        );
+        await given.end?.();
+      })(),
+      onMissing: (cursor) => given.missing?.push(cursor),
+    }),
+  };
+}
+
+it('kept rows whose keys the source no longer has are deleted, even if there are no new rows', async () => {
+  const keys = { ids: [1, 2] };
+  const orders = job(compares, keysOf(keys));
+  const rows: Row[] = [
+    [1, 'one'],
+    [2, 'two'],
+  ];
+  expect(await orders.run(rows)).toMatchObject({ rows: 2 });
+  keys.ids = [2];
+  expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n2|two\n.\n', rows: 1 });
+});
+
+describe('a list of keys that is not read to its end deletes nothing:', () => {
+  const rows: Row[] = [
+    [1, 'one'],
+    [2, 'two'],
+  ];
+  const stop = new AbortController();
+
+  it.each([
+    ['an error', () => Promise.reject(new Error('the connection was lost')), 'the connection was lost'],
+    ['a stop', () => stop.abort(new Error('the run was stopped')), 'the run was stopped'],
+  ])('%s', async (_, end, message) => {
+    const keys: Parameters<typeof keysOf>[0] = { ids: [1, 2] };
+    const orders = job(compares, keysOf(keys));
+    await orders.run(rows);
+    Object.assign(keys, { ids: [1], end });
+    await expect(runPipeline({ ...orders.given(rows), signal: stop.signal })).rejects.toThrow(message);
+    Object.assign(keys, { ids: [1, 2], end: undefined });
+    expect(await orders.run(rows)).toMatchObject({ rows: 2 });
+  });
+});
+
+it('a source is told the lowest cursor of the keys for which the job has no row', async () => {
+  const keys = { ids: [1, 2], missing: [] as string[] };
+  const orders = job(compares, keysOf(keys));
+  await orders.run([[1, 'one']]);
+  await orders.run([[1, 'one']]);
+  expect(keys.missing.at(-1)).toBe('20');
+  keys.missing.length = 0;
+  keys.ids = [1];
+  await orders.run([[1, 'one']]);
+  expect(keys.missing).toEqual([]);
+});
+
+it('no keys are read during a backfill, or by the first run', async () => {
+  const orders = job(compares, { readKeys: () => Promise.reject(new Error('keys were read')) });
+  await orders.run([[1, 'one']]);
+  expect(await orders.run([[1, 'one']], { isHeld: true })).toMatchObject({ unchanged: true });
+  await expect(orders.run([[1, 'one']])).rejects.toThrow('keys were read');
 });

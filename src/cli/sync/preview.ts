@@ -10,7 +10,7 @@ import { toProblem } from '../../lib/problem.ts';
 import { redact } from '../../lib/redact.ts';
 import { RunWarnings } from '../../lib/run-warnings.ts';
 import type { LoginRegistry } from '../../oauth/login-registry.ts';
-import type { LoginGuard } from '../../pipeline/source.ts';
+import type { LoginGuard } from '../../pipeline/source-reader-options.ts';
 import type { Batch } from '../../sdk/batch.ts';
 import { openExistingStore } from '../../state/open-existing-store.ts';
 import { type InstanceKey, instanceKeyOf } from '../../state/outbox/instance-key.ts';

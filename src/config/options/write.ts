@@ -44,6 +44,11 @@ export const writeOptions = {
       "merge: a column that marks deleted rows. A row is removed if this column's value is anything but null, an empty string, false or 0.",
     example: 'deleted_at',
   }),
+  deletes: option.choice(['compare'], {
+    about:
+      'merge: how deletions are found without a mark. compare: each run also reads the keys of all rows, and removes the kept rows that the source no longer has.',
+    example: 'compare',
+  }),
   retain: readAs(
     option.schema<object | undefined>(
       { ...schemaOf(retainOptions), minProperties: 1 },

@@ -22,6 +22,7 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
   const transforms = loadTransforms(draft, context);
   const format = loadFormat(draft, target, context.formats);
   const write = loadWrite(draft.part, draft.faults);
+  if (write?.deletes !== undefined && query !== undefined) refuseCompare(draft, source!.connector!, query);
   if (source?.value === undefined || query === undefined || format === undefined) return undefined;
   return {
     source: source.value,
@@ -32,6 +33,18 @@ export function loadExtract(draft: Draft, target: Target | undefined, context: J
     ...readWhole(stallOptions, draft.part, draft.faults)!,
     write,
   };
+}
+
+/** Refuses to compare keys if the query can't list them. */
+function refuseCompare({ part, faults }: Draft, connector: Connector, query: OptionValues<OptionSet>): void {
+  if (connector.readsKeys?.(query) === true) return;
+  faults.add({
+    code: 'CONFIG_WRITE',
+    message: '"deletes" requires a query that reads only new rows and can list the keys of all rows',
+    path: partAt(partAt(part, 'write'), 'deletes').path,
+    on: 'key',
+    next: 'set a cursor in the query of a database, or remove "deletes"',
+  });
 }
 
 function findSource(draft: Draft, { sources }: JobContext): SourceResult | undefined {

@@ -33,7 +33,7 @@ function refuseMismatch(
       next: 'add the columns that identify a row: write: {disposition: merge, key: [id]}',
     });
   }
-  for (const option of ['key', 'deleted'] as const) {
+  for (const option of ['key', 'deleted', 'deletes'] as const) {
     if (written[option] === undefined || disposition === 'merge') continue;
     refuse(option, `"${option}" has no effect with ${disposition}`, `delete "${option}", or write disposition: merge`);
   }

@@ -3,7 +3,7 @@ import type { Source } from '../../config/config.ts';
 import type { Log } from '../../lib/log.ts';
 import { Problem, toProblem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
-import type { LoginGuard } from '../../pipeline/source.ts';
+import type { LoginGuard } from '../../pipeline/source-reader-options.ts';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { TokenSource } from '../../sdk/oauth.ts';
 

@@ -1,6 +1,6 @@
 import type { Source } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
-import type { LogInContext, LoginGuard } from '../../pipeline/source.ts';
+import type { LogInContext, LoginGuard } from '../../pipeline/source-reader-options.ts';
 import type { LogIn, LogInAttemptOptions } from '../../sdk/log-in.ts';
 import type { Token, TokenSource } from '../../sdk/oauth.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
