@@ -226,6 +226,16 @@ const shared =
 /** Parameters whose values need a function of their own. */
 const pathMakers: Readonly<Record<string, Given>> = {
   '/datasource-instances/{id}': source,
+  '/clients/{id}/share-rights/{group}': async (world, owner, { id }) => {
+    const group_id = await world.create('/groups', owner);
+    await answered(world, {
+      method: 'PUT',
+      path: `/clients/${id}/share-rights`,
+      owner,
+      body: { groups: [{ group_id }] },
+    });
+    return group_id;
+  },
   '/datasources/{id}/share-rights/{holder}': shared('/datasources'),
   '/klips/{id}/share-rights/{holder}': shared('/klips'),
   '/tabs/{id}/share-rights/{holder}': shared('/tabs'),

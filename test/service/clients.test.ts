@@ -53,8 +53,16 @@ describe('a client', () => {
       ['DELETE', '/clients/bakery'],
       ['POST', '/clients/bakery/@/extend_trial'],
       ['PUT', '/clients/bakery/resources'],
+      ['GET', '/clients/bakery/share-rights'],
+      ['PUT', '/clients/bakery/share-rights'],
+      ['DELETE', '/clients/bakery/share-rights/acme-team'],
+      ['GET', '/clients/bakery/settings'],
+      ['POST', '/clients/bakery/settings'],
     ] as const) {
-      const answer = await given.call(method, path, { key: managerKey, body: { name: 'A', resources: [] } });
+      const answer = await given.call(method, path, {
+        key: managerKey,
+        body: { name: 'A', resources: [], groups: [] },
+      });
       expect([path, errorOf(answer)]).toEqual([path, [401, 'permission_denied']]);
     }
   });
@@ -62,7 +70,7 @@ describe('a client', () => {
   it("of another company isn't found, and a company isn't a client", async () => {
     const given = await peopleBench();
     for (const id of ['cafe', 'other', 'acme', 'unknown']) {
-      for (const path of ['', '/resources', '/features', '/properties']) {
+      for (const path of ['', '/resources', '/features', '/properties', '/share-rights', '/settings']) {
         expect((await given.call('GET', `/clients/${id}${path}`)).status).toBe(404);
       }
       expect((await put(given, id, { name: 'Mine' })).status).toBe(404);
@@ -99,6 +107,48 @@ describe('a client', () => {
     expect((await given.call('GET', '/clients/bakery')).status).toBe(404);
     expect((await given.call('GET', `/datasources/${source}?client_id=bakery`)).status).toBe(404);
     expect(await dataOf(given, '/clients')).toEqual({ clients: [] });
+  });
+
+  // A connector of an automation vendor lists these operations of share rights, and one in PHP those of settings.
+  it('is shared with groups of the company, all or nothing', async () => {
+    const given = await peopleBench();
+    const path = '/clients/bakery/share-rights';
+    const rights = async () => (await dataOf(given, path)).share_rights;
+    const share = (...groups: object[]) => given.call('PUT', path, { body: { groups } });
+    const sales = await make(given, '/groups', { name: 'Sales' });
+    const theirs = await make(given, '/groups', { name: 'Theirs', client_id: 'bakery' });
+    for (const group_id of [theirs, 'other-team', 'unknown']) {
+      expect(errorOf(await share({ group_id: sales }, { group_id }))).toEqual([404, 'not_found']);
+    }
+    expect(await rights()).toEqual([]);
+    await share({ group_id: sales.toUpperCase(), can_manage: true });
+    await share({ group_id: 'acme-team', can_manage: true });
+    await share({ group_id: 'acme-team' });
+    const both = [
+      { group_id: sales, group_name: 'Sales', can_manage: true },
+      { group_id: 'acme-team', group_name: 'Team', can_manage: false },
+    ];
+    expect(await rights()).toEqual(expect.arrayContaining(both));
+    expect((await dataOf(given, '/clients/bakery?full=true')).share_rights).toEqual(await rights());
+    expect((await given.call('DELETE', `${path}/acme-team`)).body.data).toEqual({});
+    expect(errorOf(await given.call('DELETE', `${path}/acme-team`))).toEqual(forbidden);
+    expect(errorOf(await given.call('DELETE', `${path}/unknown`))).toEqual([404, 'not_found']);
+    await given.call('DELETE', `/groups/${sales}`);
+    expect(await rights()).toEqual([]);
+  });
+
+  it('has settings of any name and type', async () => {
+    const given = await peopleBench();
+    const set = (body: object) => given.call('POST', '/clients/bakery/settings', { body });
+    expect(await dataOf(given, '/clients/bakery/settings')).toEqual({});
+    expect((await set({ 'brand.parent.enabled': true, constructor: 'x', list: ['a', null] })).body.data).toEqual({});
+    await set({ constructor: { y: 1 }, list: null });
+    expect(await dataOf(given, '/clients/bakery/settings')).toEqual({
+      'brand.parent.enabled': true,
+      constructor: { y: 1 },
+      list: ['a', null],
+    });
+    expect((await given.call('POST', '/clients/bakery/settings', { body: '' })).status).toBe(200);
   });
 
   it('can be switched to direct billing repeatedly', async () => {

@@ -21,10 +21,10 @@ async function record(given: Bench, endpoint: Endpoint, one: Case): Promise<Reco
   return { ...(request && { request }), response: inOrder(answer.body) };
 }
 
-/** The part of a JSON body that the endpoint declares. */
-function declaredFields({ body: declared }: Endpoint, sent: unknown): object | undefined {
+/** The part of a JSON body that the endpoint declares, or all of it if the endpoint keeps unknown fields. */
+function declaredFields({ body: declared, keepsUnknown }: Endpoint, sent: unknown): object | undefined {
   if (typeof declared !== 'object' || typeof sent !== 'object' || sent === null) return undefined;
-  const fields = Object.entries(sent).filter(([name]) => Object.hasOwn(declared, name));
+  const fields = Object.entries(sent).filter(([name]) => keepsUnknown === true || Object.hasOwn(declared, name));
   const present = JSON.stringify(Object.fromEntries(fields), (_key, value: unknown) => value ?? undefined);
   return fields.length === 0 ? undefined : (JSON.parse(present) as object);
 }

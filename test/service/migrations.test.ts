@@ -9,7 +9,7 @@ import { cleanUp, newFolder } from '../state/fixtures.ts';
 afterEach(cleanUp);
 
 /** Hashes of the statements: a released migration never changes; add a new one, and its hash here. */
-const landed: readonly string[] = ['b962826e2203'];
+const landed: readonly string[] = ['b962826e2203', 'b16bda8e5e8f'];
 
 it("the service's migrations are unchanged since they were released", async () => {
   const texts = (await readMigrations()).map(({ sql }) => sql.replaceAll(/\s+/g, ' '));

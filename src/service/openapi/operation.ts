@@ -162,7 +162,7 @@ function requestBodyOf(
   if (body === undefined) return undefined;
   if (body === 'data') return { required: true, content: binary([...binaryTypes, 'application/json']) };
   const { properties, required } = fieldsSchema(body);
-  if (Object.keys(properties).length === 0) return undefined;
+  if (Object.keys(properties).length === 0 && !keepsUnknown) return undefined;
   const schema = models.refer({
     type: 'object',
     'x-model': `${pascal(id)}Request`,
@@ -183,7 +183,8 @@ function answerOf(
   const { status, data, meta } = answer;
   const description = status === 201 ? 'Created' : 'Done';
   const plain = data === 'bytes' ? {} : plainSchema(data);
-  const isEmpty = plain.type === 'object' && Object.keys(plain.properties ?? {}).length === 0;
+  const { type, properties = {}, additionalProperties } = plain;
+  const isEmpty = type === 'object' && Object.keys(properties).length === 0 && additionalProperties === undefined;
   const model = isEmpty && meta === undefined ? (status === 201 ? 'Created' : 'Empty') : pascal(id);
   const envelope = envelopeSchema({ status, data: plain, isList: 'limit' in query, meta });
   const schema = models.refer({ ...envelope, 'x-model': `${model}Envelope` });

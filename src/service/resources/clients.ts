@@ -6,9 +6,11 @@ import { idAndName, idText, isoTimeOrNull, nothing, someName, someText, timeText
 import { byExternalId, listResult, pageQuery } from '../http/page.ts';
 import { defineModel } from '../model.ts';
 import { personSchema } from '../people-rules.ts';
+import { clientRights } from '../store/client-shares.ts';
 import { billDirectly, type ClientAccount, clientsOf } from '../store/clients.ts';
 import { allGroupsOf } from '../store/groups.ts';
 import { allUsersOf } from '../store/users.ts';
+import { clientShareRights } from './client-share-rights.ts';
 
 const listItem = {
   id: Type.String(),
@@ -26,6 +28,7 @@ const detail = defineModel('Client', {
   direct_billing: Type.Boolean(),
   users: Type.Optional(Type.Array(personSchema)),
   groups: Type.Optional(Type.Array(idAndName)),
+  share_rights: Type.Optional(clientShareRights),
 });
 
 const change = {
@@ -60,7 +63,12 @@ function describe(call: Pick<ApiCall, 'context'>, client: ClientAccount): object
 
 function describeFully(call: Pick<ApiCall, 'context'>, client: ClientAccount): object {
   const { db } = call.context;
-  return { ...describe(call, client), users: allUsersOf(db, client.id), groups: allGroupsOf(db, client.id) };
+  return {
+    ...describe(call, client),
+    users: allUsersOf(db, client.id),
+    groups: allGroupsOf(db, client.id),
+    share_rights: clientRights(db, client.id),
+  };
 }
 
 export default {
@@ -92,11 +100,10 @@ export default {
       id: 'getClient',
       method: 'GET',
       path: '/clients/{id}',
-      summary: 'One client; with `full`, also its users and groups',
+      summary: 'One client; with `full`, also its users, groups and share rights',
       basis: 'decided',
       permission: ['client.access'],
       client: false,
-      missing: 'share rights of clients: all users with `client.access` see all clients',
       query: { full: Type.Boolean({ default: false }) },
       answer: { status: 200, data: detail },
       find: (call) => findClient(call),

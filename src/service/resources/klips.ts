@@ -139,6 +139,7 @@ export default {
       summary: "Where copies of a Klip are placed on dashboards of the company's clients",
       basis: 'document',
       decided: 'the list contains instances of imported copies on client dashboards',
+      missing: '`full`: the list always contains IDs',
       permission: ['client.access', 'dashboard.library'],
       everyPermission: true,
       client: false,

@@ -10,6 +10,12 @@ const withProperty = async (given: Bench) => {
   await given.call('PUT', `/clients/${one.id}/properties`, { body: { properties: { tier: 'gold' } } });
   return one;
 };
+const shared = async (given: Bench) => {
+  const one = { ...(await client(given)), group: 'acme-team' };
+  const body = { groups: [{ group_id: one.group, can_manage: true }] };
+  await given.call('PUT', `/clients/${one.id}/share-rights`, { body });
+  return one;
+};
 const badClient = [
   { body: { name: '' }, field: 'name' },
   { body: { name: 7 }, field: 'name' },
@@ -24,7 +30,7 @@ const perDay = (value: unknown) => ({ resources: [{ name: 'api.requests.perDay',
 
 const cases: Cases = {
   'GET /clients': { bad: badPages },
-  'GET /clients/{id}': { prepare: client },
+  'GET /clients/{id}': { prepare: client, query: 'full=true', bad: [{ query: 'full=yes', field: 'full' }] },
   'POST /clients': {
     body: { name: 'Mill', description: null, seats: 3, extra: {} },
     bad: [{ body: {}, field: 'name' }, { body: { name: null }, field: 'name' }, ...badClient],
@@ -52,6 +58,25 @@ const cases: Cases = {
       { body: { resources: [{ name: 'company.seats', value: -2 }] }, field: 'resources.0.value' },
     ],
   },
+  'GET /clients/{id}/share-rights': { prepare: shared },
+  'PUT /clients/{id}/share-rights': {
+    prepare: client,
+    body: { groups: [{ group_id: 'acme-team', can_manage: true }] },
+    bad: [
+      { body: {}, field: 'groups' },
+      { body: { groups: [{ can_manage: true }] }, field: 'groups.0.group_id' },
+      { body: { groups: [{ group_id: 'acme-team', can_manage: 1 }] }, field: 'groups.0.can_manage' },
+    ],
+  },
+  'DELETE /clients/{id}/share-rights/{group}': { prepare: shared },
+  'GET /clients/{id}/settings': {
+    prepare: async (given) => {
+      const one = await client(given);
+      await given.call('POST', `/clients/${one.id}/settings`, { body: { 'brand.parent.enabled': true } });
+      return one;
+    },
+  },
+  'POST /clients/{id}/settings': { prepare: client, body: { 'brand.parent.enabled': true } },
   'GET /clients/{id}/features': { prepare: client, bad: badPages },
   'PUT /clients/{id}/features': {
     prepare: client,
