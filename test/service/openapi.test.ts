@@ -105,6 +105,17 @@ describe('the OpenAPI document', () => {
     expect(() => models.add('Pair', { type: 'object' })).toThrow('Two models are named Pair');
   });
 
+  it('lists words that generators can make different constants of', () => {
+    const alike: unknown[] = [];
+    JSON.stringify(document, (_key, value: { enum?: unknown }) => {
+      const words = Array.isArray(value?.enum) ? value.enum.map((word) => String(word)) : [];
+      const constants = words.map((word) => word.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_'));
+      if (new Set(constants).size < words.length) alike.push(words);
+      return value;
+    });
+    expect(alike).toEqual([]);
+  });
+
   it('contains every component that it references', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, way]) => way!);
     expect(references.length).toBeGreaterThan(0);

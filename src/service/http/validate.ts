@@ -44,7 +44,7 @@ export function queryValidator(properties: TProperties): Validate {
 
 /** Creates a validator for JSON bodies. A null field counts as absent, and unknown fields are ignored. */
 export function bodyValidator(properties: TProperties): Validate {
-  return validator(properties, (value, property) => inListedCase(withoutNulls(value, property), property));
+  return validator(properties, normalized);
 }
 
 function validator(properties: TProperties, read: (value: unknown, property: Property) => unknown): Validate {
@@ -76,22 +76,24 @@ function fromText(value: unknown, { type }: Property): unknown {
 }
 
 /**
- * Drops null fields at any depth, because a null field counts as absent. Keeps null items of lists, so that their
- * validation fails.
+ * Drops null fields at any depth, because a null field counts as absent, and writes words in the case in which they are
+ * listed. Keeps null items of lists, so that their validation fails.
  */
-function withoutNulls(value: unknown, { properties, items }: Property): unknown {
+function normalized(value: unknown, property: Property): unknown {
+  const { properties, items } = property;
   if (value === null) return undefined;
-  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => item && withoutNulls(item, items));
+  if (typeof value === 'string') return inListedCase(value, property);
+  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => item && normalized(item, items));
   if (typeof value !== 'object' || properties === undefined) return value;
   const given = Object.entries(value).map(([name, inner]) => {
     const declared = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return [name, declared === undefined ? inner : withoutNulls(inner, declared)] as const;
+    return [name, declared === undefined ? inner : normalized(inner, declared)] as const;
   });
   return Object.fromEntries(given.filter(([, inner]) => inner !== undefined));
 }
 
-function inListedCase(value: unknown, property: Property): unknown {
-  if (property['x-any-case'] !== true || typeof value !== 'string') return value;
+function inListedCase(value: string, property: Property): unknown {
+  if (property['x-any-case'] !== true) return value;
   return property.enum?.find((word) => String(word).toLowerCase() === value.toLowerCase()) ?? value;
 }
 

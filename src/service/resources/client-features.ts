@@ -18,16 +18,15 @@ const displayNames = {
   public_dashboards: 'Public Links',
 } as const satisfies Readonly<Record<FeatureName, string>>;
 
-/** Both names of each feature. Clients write back what they read. */
-const featuresByName = new Map<string, FeatureName>(
-  featureNames.flatMap((name) => [
-    [name, name],
-    [displayNames[name], name],
-  ]),
-);
+/** Each feature by both of its names. Clients write back what they read. */
+const featuresByName = new Map<string, FeatureName>(featureNames.map((name) => [name, name]));
+for (const name of featureNames) {
+  // Generators make constants of the names, so the names must differ in more than the case of letters.
+  if (displayNames[name].toLowerCase() !== name) featuresByName.set(displayNames[name], name);
+}
 
 const featureSwitch = defineModel('FeatureSwitch', {
-  name: Type.Enum([...featureNames, ...Object.values(displayNames)] as const),
+  name: Type.Enum([...featuresByName.keys()], { 'x-any-case': true }),
   enabled: Type.Boolean(),
 });
 
