@@ -189,7 +189,7 @@ function answerOf(
   const envelope = envelopeSchema({ status, data: plain, isList: 'limit' in query, meta });
   const schema = models.refer({ ...envelope, 'x-model': `${model}Envelope` });
   const json = { schema, ...(example?.response !== undefined && { example: example.response }) };
-  return { description, content: { 'application/json': json, ...(data === 'bytes' && binary(binaryTypes)) } };
+  return { description, content: { ...(data === 'bytes' && binary(binaryTypes)), 'application/json': json } };
 }
 
 function pascal(id: string): string {
