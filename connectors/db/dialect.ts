@@ -12,8 +12,11 @@ export type RunQuery = (query: SqlQuery) => Promise<Extraction>;
 /** The SQL dialect of one kind of database. */
 export interface Dialect {
   quote(name: string): string;
-  /** The cursor bound as an operand. `before` contains the parameters that are already bound. */
-  operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
+  /**
+   * The cursor bound as an operand. `before` contains the parameters that are already bound. An upper bound (`isUpper`)
+   * needn't be a value that the column can have; other bounds usually were read from it.
+   */
+  operand(bound: CursorBound, before: readonly SqlParameter[], isUpper?: boolean): SqlFragment;
   /**
    * Whether the database compares several values at once, as in `(a, b) >= (1, 2)`, and uses an index for that. If not,
    * an operand can be repeated in a statement.
@@ -48,13 +51,13 @@ export function rangeQuery(
 ): SqlQuery {
   const names = columns.map((column) => dialect.quote(column));
   const parameters = [...query.parameters];
-  const bind = (bound: CursorBound): string => {
-    const operand = dialect.operand(bound, parameters);
+  const bind = (bound: CursorBound, isUpper: boolean): string => {
+    const operand = dialect.operand(bound, parameters, isUpper);
     parameters.push(...operand.parameters);
     return operand.sql;
   };
-  const low = from?.map(bind);
-  const high = to === undefined ? undefined : bind(to);
+  const low = from?.map((bound) => bind(bound, false));
+  const high = to === undefined ? undefined : bind(to, true);
   const { first = '', last = '' } = rows === undefined ? {} : dialect.limit(rows);
   const stored = dialect.stored === undefined ? '' : `, ${dialect.stored(names[0]!)}`;
   const bounds = [

@@ -50,11 +50,15 @@ export const sqliteDialect: Dialect = {
   stored: (column) => `cast(${column} as text)`,
 };
 
-/** Text is bound as a parameter; all other values are exact literals. */
+/** Text is bound as a parameter; all other values are literals. */
 export const sqlserverDialect: Dialect = {
   quote: (name) => `[${name.replaceAll(']', ']]')}]`,
-  operand({ type, text }, before) {
+  operand({ type, text }, before, isUpper = false) {
     if (type === 'text') return { sql: `@p${before.length + 1}`, parameters: [text] };
+    // Untyped, so that it's converted to the column's type: a datetime column stores .007 as .00666…, which is less than
+    // a datetime2 of .007. The conversion may round, which is correct for lower bounds, but could exclude rows below an
+    // upper bound.
+    if (type === 'timestamp' && !isUpper) return { sql: stringLiteral(text), parameters: [] };
     return { sql: sqlserverLiteral(type, text), parameters: [] };
   },
   comparesRows: false,
@@ -66,5 +70,7 @@ function sqlserverLiteral(type: string, text: string): string {
   if (type === 'binary') return `0x${hexOf(text)}`;
   const words: Readonly<Record<string, string>> = { timestamp: 'datetime2(7)', timestamptz: 'datetimeoffset(7)' };
   const word = type === 'uuid' ? 'uniqueidentifier' : (words[type] ?? type);
-  return `cast('${text.replaceAll("'", "''")}' as ${word})`;
+  return `cast(${stringLiteral(text)} as ${word})`;
 }
+
+const stringLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`;
