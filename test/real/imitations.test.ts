@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunWarning } from '#sdk';
-import { check, type Options, problemOf, read } from '../connectors/db-reader.ts';
+import { check, extract, type Options, problemOf, read } from '../connectors/db-reader.ts';
 import { startBuenavista } from '../servers/buenavista.ts';
 import { reportMissing } from '../servers/describe.ts';
 import { hasH2, startH2 } from '../servers/h2.ts';
@@ -80,6 +80,14 @@ for (const { title, isInstalled, packages, start, source: options, lacks, number
         code: 'DB_QUERY_FAILED',
         family: 'job',
         message: expect.stringMatching(/nothing/i),
+      });
+    });
+
+    it('is not asked for all keys, because a list that is not from one moment may lack some', async () => {
+      const query = { sql: 'select id from orders', cursor: 'id' };
+      expect(await problemOf(extract(source, query, { comparedKey: ['id'] }))).toMatchObject({
+        code: 'DB_NO_SNAPSHOT',
+        family: 'config',
       });
     });
 
