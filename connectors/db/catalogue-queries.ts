@@ -1,4 +1,5 @@
 import type { SqlFragment } from './dialect.ts';
+import { sqlserverDialect } from './dialects.ts';
 
 /** Queries for the columns of tables and views, in the order that `catalogue.ts` expects. */
 export interface Catalogue {
@@ -79,8 +80,11 @@ export const sqliteCatalogue: Catalogue = {
   }),
 };
 
-/** `timestamp` is the old name of `rowversion`, which isn't a date or time. */
-const sqlserverColumns = `
+/**
+ * `timestamp` is the old name of `rowversion`, which isn't a date or time. A partitioned index also lists the column that
+ * determines the partition, with the ordinal 0. `from`: the quoted database with a dot; empty for the session's database.
+ */
+const sqlserverColumns = (from: string): string => `
 select case when s.name = schema_name() then '' else s.name end as schema_name,
        o.name as table_name,
        case when o.type = 'V' then 'view' else 'table' end as kind,
@@ -93,22 +97,24 @@ select case when s.name = schema_name() then '' else s.name end as schema_name,
                    else cast(c.max_length as varchar(10)) end, ')')
             when t.name = 'timestamp' then 'rowversion'
             else t.name end as type,
-       cast(x.key_ordinal as int) as key_position
-from sys.objects o
-join sys.schemas s on s.schema_id = o.schema_id
-join sys.columns c on c.object_id = o.object_id
-join sys.types t on t.user_type_id = c.user_type_id
-left join sys.indexes i on i.object_id = o.object_id and i.is_primary_key = 1
-left join sys.index_columns x on x.object_id = o.object_id and x.index_id = i.index_id and x.column_id = c.column_id
+       cast(nullif(x.key_ordinal, 0) as int) as key_position
+from ${from}sys.objects o
+join ${from}sys.schemas s on s.schema_id = o.schema_id
+join ${from}sys.columns c on c.object_id = o.object_id
+join ${from}sys.types t on t.user_type_id = c.user_type_id
+left join ${from}sys.indexes i on i.object_id = o.object_id and i.is_primary_key = 1
+left join ${from}sys.index_columns x on x.object_id = o.object_id and x.index_id = i.index_id and x.column_id = c.column_id
 where o.type in ('U', 'V')`;
 const sqlserverOrder = 'order by case when s.name = schema_name() then 0 else 1 end, s.name, o.name, c.column_id';
 
 export const sqlserverCatalogue: Catalogue = {
-  all: `${sqlserverColumns} and o.is_ms_shipped = 0
+  all: `${sqlserverColumns('')} and o.is_ms_shipped = 0
   and has_perms_by_name(concat(quotename(s.name), '.', quotename(o.name)), 'OBJECT', 'SELECT', c.name, 'COLUMN') = 1
 ${sqlserverOrder}`,
-  one: (_parts, quoted) => ({
-    sql: `${sqlserverColumns} and o.object_id = object_id(@p1)\n${sqlserverOrder}`,
-    parameters: [quoted],
-  }),
+  one(parts, quoted) {
+    const [database = ''] = parts;
+    // Each database numbers its own objects.
+    const columns = sqlserverColumns(parts.length < 3 ? '' : `${sqlserverDialect.quote(database)}.`);
+    return { sql: `${columns} and o.object_id = object_id(@p1)\n${sqlserverOrder}`, parameters: [quoted] };
+  },
 };

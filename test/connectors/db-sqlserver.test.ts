@@ -242,6 +242,26 @@ describe('the SQL Server reader', () => {
     expect(server!.heard.at(-1)).toContain('has_perms_by_name(concat(quotename(s.name)');
   });
 
+  it('finds the primary key of a table that is read in chunks, in the database of the table', async () => {
+    const string = (name: string) => ({ name, type: `e7 40 1f ${collation}` });
+    const names = ['schema_name', 'table_name', 'kind', 'column_name', 'type'].map(string);
+    const source = await serve((sql) =>
+      sql.includes('sys.objects')
+        ? [
+            columns([...names, { name: 'key_position', type: '26 04' }]),
+            row([...['dbo', 'orders', 'table', 'i', 'int'].map(text), '04 01 00 00 00']),
+            done(),
+          ]
+        : [columns([{ name: 'i', type: '26 04' }]), done()],
+    );
+    expect((await read(source, { table: 'dbo.orders', chunks: { rows: 9 } })).rows).toEqual([]);
+    expect((await read(source, { table: 'other].dbo.orders', chunks: { rows: 9 } })).rows).toEqual([]);
+    const catalogues = server!.heard.filter((sql) => sql.includes('sys.objects'));
+    expect(catalogues[0]).toContain('from sys.objects o');
+    expect(catalogues[1]).toContain('from [other]]].sys.objects o');
+    expect(server!.heard.at(-1)).toContain('from [other]]].[dbo].[orders]');
+  });
+
   it('describes the server in check()', async () => {
     const string = (name: string) => ({ name, type: `e7 40 1f ${collation}` });
     const source = await serve(() => [
