@@ -128,7 +128,7 @@ describe('sluice connectors describe', () => {
     expect(stdout).toMatch(/^db: Database$/m);
     expect(stdout).toMatch(/^ {2}password: text\n.*\n +\[secret; such as /m);
     expect(stdout).toMatch(/^ {2}connections: .*\n.*\n +\[default 4\]$/m);
-    expect(stdout).toMatch(/^ {2}sql: text\n.*\n +\[required; such as select /m);
+    expect(stdout).toMatch(/^ {2}sql: text\n.*\n +\[such as select /m);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(160);
   });
 
