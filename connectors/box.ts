@@ -39,7 +39,7 @@ const fields = { id: 'id', name: 'name', modified: 'modified_at' };
 export default defineService({
   id: 'box',
   title: 'Box',
-  summary: 'Reads Box files as tables (csv, json, xml, xlsx, zip), and Box folder listings and events.',
+  summary: 'Reads Box files as tables (csv, json, xml, xlsx, zip, tar), and Box folder listings and events.',
   version: '2.0',
   base: 'https://api.box.com/{{ api_version }}',
   options: {

@@ -9,7 +9,8 @@ const more: RequestData = { path: '/2/files/list_folder/continue', json: { curso
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',
-  summary: 'Reads Dropbox files as tables (csv, json, xml, xlsx, zip), and Dropbox folder listings and search results.',
+  summary:
+    'Reads Dropbox files as tables (csv, json, xml, xlsx, zip, tar), and Dropbox folder listings and search results.',
   base: 'https://api.dropboxapi.com',
   login: {
     kind: 'oauth',

@@ -58,7 +58,7 @@ export default defineService({
   id: 'google_drive',
   title: 'Google Drive',
   summary:
-    'Reads Google Drive files as tables (csv, json, xml, xlsx, zip, Google Sheets), and Google Drive file listings.',
+    'Reads Google Drive files as tables (csv, json, xml, xlsx, zip, tar, Google Sheets), and Google Drive file listings.',
   version: 'v3',
   base: 'https://www.googleapis.com',
   login: {
@@ -250,7 +250,7 @@ function isNative({ name, type }: DriveFile): boolean {
     family: 'config',
     message: `"${name}" in Google Drive is not a table`,
     seen: type,
-    allowed: 'a Google Sheets spreadsheet, or an uploaded file: csv, json, xml, xlsx, zip',
+    allowed: 'a Google Sheets spreadsheet, or an uploaded file: csv, json, xml, xlsx, zip, tar',
     next: 'check `file` or `search`',
   });
 }

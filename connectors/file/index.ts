@@ -65,14 +65,15 @@ export default defineConnector({
     }
   },
 
-  async discover({ source: { folder }, folder: home, pattern, signal }) {
+  async discover(context) {
+    const { source, folder: home, pattern, signal } = context;
     const path = { path: pattern ?? '*', top: '.', isOptional: pattern === undefined };
-    const found = await findFiles(resolve(home, folder ?? '.'), path);
+    const found = await findFiles(resolve(home, source.folder ?? '.'), path);
     const readable = pattern === undefined ? found.filter(({ name }) => isReadableName(name)) : found;
     const watched = await Promise.all(readable.map((one) => watchFile(one, signal)));
     return discoverFiles(
       watched.map(({ input }) => input),
-      signal,
+      { signal, scratch: () => context.scratch },
     );
   },
 
@@ -86,7 +87,8 @@ export default defineConnector({
     });
     log.debug('files found', { files: inputs.length });
     const isPreview = preview !== undefined;
-    return readChangedFiles(inputs, given, { after, watermark, warn, keptColumns, isPreview });
+    const scratch = () => context.scratch;
+    return readChangedFiles(inputs, given, { after, watermark, warn, keptColumns, isPreview, scratch });
   },
 });
 

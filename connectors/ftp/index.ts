@@ -102,7 +102,7 @@ export default defineConnector({
     if (pattern === undefined) return listAll(context);
     const asked = withDefaults(query, { path: pattern, settle_seconds: 0 });
     const { inputs } = await fetchAll({ ...context, query: asked, warn: () => undefined }, parseFilesRead(undefined));
-    return discoverFiles(inputs, context.signal);
+    return discoverFiles(inputs, { signal: context.signal, scratch: () => context.scratch });
   },
 
   async extract(context) {
@@ -110,7 +110,8 @@ export default defineConnector({
     const { inputs, after } = await fetchAll(context, before);
     const { watermark, warn, keptColumns, preview } = context;
     const isPreview = preview !== undefined;
-    return readChangedFiles(inputs, context.query, { after, watermark, warn, keptColumns, isPreview });
+    const scratch = () => context.scratch;
+    return readChangedFiles(inputs, context.query, { after, watermark, warn, keptColumns, isPreview, scratch });
   },
 });
 

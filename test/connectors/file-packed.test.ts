@@ -78,7 +78,7 @@ describe('a zip archive', () => {
     expect((await extract({ path: 'export', member: '*.json' })).rows).toEqual([['2']]);
     expect((await extract({ path: 'export', member: 'a[1].csv' })).rows).toEqual([['1']]);
     await expect(extract({ path: 'export' })).rejects.toMatchObject({ code: 'FILE_FORMAT', family: 'config' });
-    const none = { code: 'RECORDS_ZIP_EMPTY', seen: '*.xml', allowed: 'a[1].csv, b.json, read.me' };
+    const none = { code: 'RECORDS_ARCHIVE_EMPTY', seen: '*.xml', allowed: 'a[1].csv, b.json, read.me' };
     await expect(extract({ path: 'export', member: '*.xml' })).rejects.toMatchObject(none);
   });
 
@@ -101,7 +101,7 @@ describe('a zip archive', () => {
     // Sets the size in the file's entry of the archive's central directory.
     bomb.writeUInt32LE(0xf0000000, bomb.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
     await put('bomb.zip', bomb);
-    const refusal = { code: 'RECORDS_ZIP', message: expect.stringContaining('unpack to far more') };
+    const refusal = { code: 'RECORDS_ARCHIVE_BOMB', message: expect.stringContaining('unpack to far more') };
     await expect(extract({ path: 'bomb.zip' })).rejects.toMatchObject(refusal);
   });
 });

@@ -1,4 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 
@@ -53,4 +56,17 @@ export async function bookOf({ rows, texts, formats = [], book = '', sheet }: Sh
 
 export async function putBook(path: string, parts: SheetParts): Promise<void> {
   await writeFile(path, await bookOf(parts));
+}
+
+/** The members as a tar archive, compressed with gzip. GNU tar, which every Debian machine has, writes it. */
+export async function tarOf(members: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-tar-of-'));
+  try {
+    for (const [name, content] of Object.entries(members)) await writeFile(join(folder, name), content);
+    const { status, stdout, stderr } = spawnSync('tar', ['-C', folder, '-czf', '-', ...Object.keys(members)]);
+    if (status !== 0) throw new Error(`tar failed: ${stderr}`);
+    return stdout;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

@@ -2,13 +2,9 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
+import { refuseBomb } from './archive-bomb.ts';
 import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
-
-/** Deflate achieves a ratio of at most about 1000 to 1 (RFC 1951). */
-const maxRatio = 1100;
-/** Number of bytes that any archive may contain in addition to what the ratio allows. */
-const alwaysBytes = 64 * 1024 * 1024;
 
 /** A file in a zip archive, by its path in the archive. */
 export interface ArchiveMember {
@@ -34,7 +30,7 @@ export async function membersOf(input: RecordInput): Promise<ArchiveMember[]> {
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName.endsWith('/')) continue;
       bytes += entry.uncompressedSize;
-      if (bytes > alwaysBytes + maxRatio * zip.fileSize) throw bomb(input, bytes);
+      refuseBomb(input, { bytes, packedBytes: zip.fileSize });
       members.push({ name: entry.fileName, bytes: entry.uncompressedSize, open: () => read(input, entry) });
     }
     return members;
@@ -102,14 +98,5 @@ function broken(input: RecordInput, error: unknown): unknown {
     code: 'RECORDS_ZIP',
     message: `the archive is damaged, truncated or locked (${error.message})`,
     next: 'fetch or write the file again, without a password',
-  });
-}
-
-function bomb(input: RecordInput, bytes: number) {
-  return faultIn(input, {
-    code: 'RECORDS_ZIP',
-    message: 'the archive would unpack to far more data than is plausible for its size',
-    seen: `${bytes} bytes or more`,
-    next: 'do not trust the archive; ask its sender about it',
   });
 }

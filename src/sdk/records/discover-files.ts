@@ -5,39 +5,52 @@ import type { Dataset } from '../dataset.ts';
 import { withDefaults } from '../option.ts';
 import type { DeclaredColumn } from './column-formats.ts';
 import { fileOptions } from './file-options.ts';
-import { formatOfFile, readFiles } from './files.ts';
+import { formatOfFile, type ReadFilesOptions, readFiles } from './files.ts';
 import type { RecordInput } from './input.ts';
 import { sniffFile } from './sniff-file.ts';
 import { type SniffedColumn, sniffColumns } from './sniff-types.ts';
 import { sheetNames } from './xlsx-book.ts';
+
+type Scratch = ReadFilesOptions['scratch'];
 
 /** Number of rows on which suggested column types are based. */
 const headRows = 1000;
 
 /** Whether a file can be read, judging by its extension. */
 export function isReadableName(name: string): boolean {
-  return formatOfFile(name) !== undefined || /\.zip$/i.test(name);
+  return formatOfFile(name) !== undefined || isArchiveName(name);
+}
+
+function isArchiveName(name: string): boolean {
+  return /\.(?:zip|tgz|tzst|tar(?:\.(?:gz|zst))?)$/i.test(name);
+}
+
+interface Discovering extends Pick<ReadFilesOptions, 'scratch'> {
+  readonly signal: AbortSignal;
 }
 
 /**
  * The tables in files: one per file, or one per sheet of a workbook. A broken file doesn't prevent the others from
  * being listed.
  */
-export async function discoverFiles(inputs: readonly RecordInput[], signal: AbortSignal): Promise<Dataset[]> {
+export async function discoverFiles(
+  inputs: readonly RecordInput[],
+  { signal, scratch }: Discovering,
+): Promise<Dataset[]> {
   const found: Dataset[] = [];
   for (const input of inputs) {
-    found.push(...(await tablesOf(input)));
+    found.push(...(await tablesOf(input, scratch)));
     signal.throwIfAborted();
   }
   return found;
 }
 
-async function tablesOf(input: RecordInput): Promise<Dataset[]> {
+async function tablesOf(input: RecordInput, scratch: Scratch): Promise<Dataset[]> {
   const base = { name: input.name, kind: 'file', query: { path: input.name } } as const;
   try {
     const sheets = formatOfFile(input.name) === 'xlsx' ? await sheetNames(input) : [];
-    if (sheets.length === 0) return [await describe(input, base)];
-    return await Promise.all(sheets.map((sheet) => describe(input, sheetOf(input, sheet))));
+    if (sheets.length === 0) return [await describe(input, base, scratch)];
+    return await Promise.all(sheets.map((sheet) => describe(input, sheetOf(input, sheet), scratch)));
   } catch (thrown) {
     return [{ ...base, problem: toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' }) }];
   }
@@ -47,12 +60,12 @@ function sheetOf({ name: path }: RecordInput, sheet: string): Dataset {
   return { name: `${path}#${sheet}`, kind: 'sheet', query: { path, sheet } };
 }
 
-async function describe(input: RecordInput, dataset: Dataset): Promise<Dataset> {
+async function describe(input: RecordInput, dataset: Dataset, scratch: Scratch): Promise<Dataset> {
   try {
-    const isText = dataset.kind === 'file' && !/\.zip$/i.test(input.name);
+    const isText = dataset.kind === 'file' && !isArchiveName(input.name);
     const { query, notes, shape } = isText ? await sniffFile(input) : { query: {}, notes: [], shape: undefined };
     const tail = shape?.rows ?? [];
-    return await withColumns(input, { ...dataset, query: { ...dataset.query, ...query } }, { notes, tail });
+    return await withColumns(input, { ...dataset, query: { ...dataset.query, ...query } }, { notes, tail, scratch });
   } catch (thrown) {
     return { ...dataset, problem: toProblem(thrown, { code: 'CONNECTOR_THREW', family: 'bug' }) };
   }
@@ -62,10 +75,11 @@ interface Sniffed {
   readonly notes: readonly string[];
   /** Rows near the end of the file, in addition to the rows read from its beginning. */
   readonly tail: readonly (readonly string[])[];
+  readonly scratch: Scratch;
 }
 
-async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }: Sniffed): Promise<Dataset> {
-  const { columns, rows } = await readHead(input, dataset.query);
+async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail, scratch }: Sniffed): Promise<Dataset> {
+  const { columns, rows } = await readHead(input, dataset.query, scratch);
   const format = dataset.query.format ?? formatOfFile(input.name);
   const found = sniffColumns(
     columns.map(({ name }) => name),
@@ -113,8 +127,8 @@ function notesOn(name: string, type: string, { either, first_year }: SniffedColu
   ];
 }
 
-async function readHead(input: RecordInput, query: Dataset['query']) {
-  const { columns, batches } = await readFiles([input], withDefaults(fileOptions, query));
+async function readHead(input: RecordInput, query: Dataset['query'], scratch: Scratch) {
+  const { columns, batches } = await readFiles([input], withDefaults(fileOptions, query), { scratch });
   const rows: (string | null)[][] = [];
   for await (const batch of batches) {
     rows.push(...batchText(batch));

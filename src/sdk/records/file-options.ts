@@ -26,7 +26,7 @@ export const fileOptions = {
     },
   ),
   member: option.text({
-    about: 'zip: name or glob of the members to read. Default: all members except hidden files.',
+    about: 'zip, tar: name or glob of the members to read. Default: all members except hidden files.',
     example: '**/*.csv',
   }),
   path_column: option.text({

@@ -14,6 +14,8 @@ export type FileQuery = OptionValues<typeof fileOptions>;
 
 /** What {@link readFiles} needs besides the query. */
 export interface ReadFilesOptions extends Pick<RecordOptions, 'warn' | 'keptColumns'> {
+  /** Creates, if needed, a private folder for unpacked files. */
+  scratch(): string;
   /** Whether to compare the query with the first file, and to warn if they don't fit. */
   readonly isPreview?: boolean | undefined;
 }
@@ -22,10 +24,10 @@ export interface ReadFilesOptions extends Pick<RecordOptions, 'warn' | 'keptColu
 export async function readFiles(
   files: readonly RecordInput[],
   query: FileQuery,
-  { warn, keptColumns, isPreview = false }: ReadFilesOptions = {},
+  { warn, keptColumns, isPreview = false, scratch }: ReadFilesOptions,
 ): Promise<Extraction> {
   if (files.length === 0) return { columns: declaredColumns(query), batches: none() };
-  const inputs = await unpackFiles(files, query);
+  const inputs = await unpackFiles(files, { ...query, scratch });
   const isTabbed = query.delimiter === ',' && inputs.every(({ name }) => isTabbedName(name));
   const format = formatOf(inputs, query);
   if (isPreview && format !== 'xlsx') {
@@ -72,7 +74,8 @@ function formatOf(inputs: readonly RecordInput[], { format }: FileQuery): FileFo
       .slice(0, 3)
       .map(({ name }) => name)
       .join(', '),
-    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, or one of these with .gz or .zst; .xlsx; .zip with such files',
+    allowed:
+      '.csv, .tsv, .json, .jsonl, .ndjson, .xml, or one of these with .gz or .zst; .xlsx; .zip or .tar with such files',
     next: 'set `format`',
   });
 }

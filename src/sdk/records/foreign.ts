@@ -20,8 +20,12 @@ interface Kind {
 /** SQLite files begin with this string (sqlite.org/fileformat.html, 1.3.1). */
 export const sqliteSignature = 'SQLite format 3\0';
 
+/** Tar headers have this magic at byte 257 (POSIX.1-2017, pax; GNU tar has spaces after it). */
+export const tarSignature = /^[\s\S]{257}ustar(?: {2})?\0/;
+
 const notMarkup = ['csv', 'json', 'jsonl'];
 const unpackFirst = 'decompress the data first, or compress it with gzip or zip';
+const readAsFile = 'read the file with the `file` or `ftp` connector';
 const saveAsText = 'save the data as CSV or JSON Lines';
 /** Elements that can be the first one of an HTML page. */
 const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
@@ -36,7 +40,7 @@ const kinds: readonly Kind[] = [
   { what: 'data compressed with xz', signature: '\xfd7zXZ\0', next: unpackFirst },
   { what: 'a 7z archive', signature: '7z\xbc\xaf\x27\x1c', next: unpackFirst },
   { what: 'a RAR archive', signature: 'Rar!\x1a\x07', next: unpackFirst },
-  { what: 'a tar archive', signature: /^[\s\S]{257}ustar(?: {2})?\0/, next: unpackFirst },
+  { what: 'a tar archive', signature: tarSignature, next: readAsFile },
   { what: 'a Parquet file', signature: 'PAR1\x15', next: saveAsText },
   { what: 'an Arrow file', signature: 'ARROW1\0', next: saveAsText },
   { what: 'a SQLite database', signature: sqliteSignature, next: 'read the database with the `db` connector' },
@@ -49,7 +53,7 @@ const kinds: readonly Kind[] = [
   {
     what: 'a zip archive or a workbook',
     signature: 'PK\x03\x04',
-    next: 'read the file with the `file` or `ftp` connector',
+    next: readAsFile,
     not: [...notMarkup, 'xml'],
   },
   {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 
 interface Ask {
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** First and last byte, both inclusive; default: the whole file. */
   readonly start?: number;
   readonly end?: number;
@@ -10,13 +10,17 @@ interface Ask {
 const chunkBytes = 256 * 1024;
 
 /** The bytes of a file that Sluice wrote. If the run is aborted during the read, throws the signal's reason. */
-export async function* storedBytes(path: string, { signal, ...range }: Ask): AsyncGenerator<Buffer> {
-  signal.throwIfAborted();
+export async function* storedBytes(path: string, { signal, ...range }: Ask = {}): AsyncGenerator<Buffer> {
+  signal?.throwIfAborted();
   try {
-    yield* createReadStream(path, { ...range, highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
+    yield* createReadStream(path, {
+      ...range,
+      highWaterMark: chunkBytes,
+      ...(signal && { signal }),
+    }) as AsyncIterable<Buffer>;
   } catch (error) {
     // An aborted stream throws its own error, so this throws the signal's reason instead.
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     throw error;
   }
 }

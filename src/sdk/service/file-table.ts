@@ -37,7 +37,7 @@ export async function fileTable(given: FileTableOptions): Promise<Extraction> {
   const files: RecordInput[] = [];
   for (const part of parts) files.push(...(await fetched(given, part, files.length)));
   if (files.length === 0) throw noFile(title);
-  const table = await readFiles(files, query as FileQuery, given);
+  const table = await readFiles(files, query as FileQuery, { ...given, scratch: () => given.scratch });
   return version === undefined ? table : { ...table, watermark: () => version };
 }
 

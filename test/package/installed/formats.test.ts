@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { describe, expect, inject, it } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { adminKey, type Format, makeWorld } from '../../journey/world.ts';
-import { zipOf } from '../../sdk/archives.ts';
+import { tarOf, zipOf } from '../../sdk/archives.ts';
 
 /** One small table in every input format. */
 const plain: Readonly<Record<string, Buffer>> = {
@@ -50,10 +50,12 @@ async function cases(): Promise<Case[]> {
   for (const [ending, bytes] of Object.entries(plain)) {
     const query = ending === 'xml' ? { records: 'rows/row' } : {};
     all.push({ file: `plain.${ending}`, bytes, query, name: 'Zoë' });
-    // A workbook is itself an archive, so it's only read as a separate file.
+    all.push({ file: `packed-${ending}.tgz`, bytes: await tarOf({ [`a.${ending}`]: bytes }), query, name: 'Zoë' });
+    // A workbook is itself a zip archive, so it's only read as a separate file or from a tar archive.
     if (ending === 'xlsx') continue;
     all.push({ file: `zipped-${ending}.zip`, bytes: await zipOf({ [`a.${ending}`]: bytes }), query, name: 'Zoë' });
     all.push({ file: `packed.${ending}.gz`, bytes: gzipSync(bytes), query, name: 'Zoë' });
+    all.push({ file: `packed.${ending}.zst`, bytes: zstdCompressSync(bytes), query, name: 'Zoë' });
   }
   for (const [encoding, name] of Object.entries(encodings)) {
     const bytes = iconv.encode(`id,name\n1,${name}\n`, encoding);
