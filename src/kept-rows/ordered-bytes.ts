@@ -1,13 +1,14 @@
 import { Problem } from '../lib/problem.ts';
 import { cutText } from '../lib/redact.ts';
 import type { ColumnType } from '../sdk/column.ts';
+import { plainText } from '../sdk/cursor/cursor-value.ts';
 import '../lib/temporal.ts';
 
 /**
  * Converts canonical text to bytes that sort like the value, so that keys of every type can be compared as bytes.
  * Numbers sort by value, instants by instant, everything else by its UTF-8 bytes (which is code point order). The
  * encoding is self-delimiting, so values can be concatenated. Equal values have equal bytes: `1.50` and `1.5` are
- * encoded alike.
+ * encoded alike, and so are `11:00:00` and `11:00:00.000`.
  */
 export type OrderedBytes = (text: string, into: Buffer, at: number) => number;
 
@@ -17,6 +18,8 @@ export const maxOrderedBytes = (text: string): number => 6 * text.length + 16;
 const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
   integer: integerBytes,
   decimal: decimalBytes,
+  time: (text, into, at) => textBytes(plainText(text, 'time'), into, at),
+  timestamp: timestampBytes,
   timestamptz: instantBytes,
 };
 
@@ -123,7 +126,13 @@ function decimalBytes(text: string, into: Buffer, at: number): number {
 
 /** Writes the instant in UTC without the Z, so that a time with a fraction sorts after the same time without one. */
 function instantBytes(text: string, into: Buffer, at: number): number {
-  return textBytes(utcText(text), into, at);
+  return timestampBytes(utcText(text), into, at);
+}
+
+/** Looks for zeros to remove only in a text that may have some, because most don't. */
+function timestampBytes(text: string, into: Buffer, at: number): number {
+  const mayHaveZeros = text.endsWith('0') && text.includes('.');
+  return textBytes(mayHaveZeros ? plainText(text, 'timestamp') : text, into, at);
 }
 
 /** Canonical text of an instant in UTC, without the zone. Returns invalid dates unchanged. */

@@ -44,6 +44,30 @@ it('a merge keeps the last of several rows with the same key, or the newest one 
   expect(await rig.run([[1, 'again', t(5)]], { cursor: 'at' })).toEqual([['1', 'again', t(5)]]);
 });
 
+it('a merge takes times for equal if they differ only in the zeros at the end of their fraction', async () => {
+  const spelled = ['2026-06-15T11:00:00Z', '2026-06-15T11:00:00.000Z', '2026-06-15T13:00:00.0+02:00'];
+  for (const former of spelled) {
+    for (const later of spelled) {
+      const byCursor = new Rig(merge);
+      await byCursor.run([[1, 'former', former]], { cursor: 'at' });
+      expect(await byCursor.run([[1, 'later', later]], { cursor: 'at' })).toEqual([['1', 'later', later]]);
+      const byKey = new Rig({ ...merge, key: ['at'] });
+      await byKey.run([[1, 'former', former]]);
+      expect(await byKey.run([[1, 'later', later]])).toEqual([['1', 'later', later]]);
+    }
+  }
+  const local = {
+    columns: [columns[0]!, { name: 'at', type: 'timestamp' } as const, { name: 'clock', type: 'time' } as const],
+  };
+  const rig = new Rig({ ...merge, key: ['at', 'clock'] });
+  await rig.run([[1, '2026-06-15T11:00:00', '11:00:00.50']], local);
+  await rig.run([[2, '2026-06-15T11:00:00.0', '11:00:00.5']], local);
+  expect(await rig.run([[3, '2026-06-15T11:00:00.05', '11:00:00.5']], local)).toEqual([
+    ['2', '2026-06-15T11:00:00.0', '11:00:00.5'],
+    ['3', '2026-06-15T11:00:00.05', '11:00:00.5'],
+  ]);
+});
+
 it('a merge deletes a row that is marked as deleted, and adds it again if it returns without the mark', async () => {
   const withMark: Column[] = [...columns, { name: 'gone', type: 'text' }];
   const rig = new Rig({ ...merge, deleted: 'gone' });

@@ -46,6 +46,23 @@ it('a reread range replaces the rows in it, except those that changed after the 
   expect(rig.manifest!.segments.length).toBeLessThan(17);
 });
 
+it('a reread range begins and ends at the same rows however many zeros their times have', async () => {
+  const rig = new Rig({ disposition: 'merge', key: ['id'] });
+  const rows = [
+    [1, 'in', at(2)],
+    [2, 'in', at(2).replace('Z', '.000Z')],
+    [3, 'out', at(4)],
+    [4, 'out', at(4).replace('Z', '.0Z')],
+  ] as const;
+  await rig.run(rows, { cursor: 'at' });
+  const zeros = { column: 'at', from: at(2).replace('Z', '.00Z'), to: at(4).replace('Z', '.00Z') };
+  const staged = await rig.stage([], { asOf: noon + 10, cursor: 'at', covers: zeros });
+  expect(await rig.run([], { asOf: noon + 20, staged })).toEqual([
+    ['3', 'out', rows[2][2]],
+    ['4', 'out', rows[3][2]],
+  ]);
+});
+
 it('a reread range is rejected if its keys or cursors have another type than those of the kept rows', async () => {
   const typed = (id: 'integer' | 'text', at: 'integer' | 'decimal') => ({
     columns: [
