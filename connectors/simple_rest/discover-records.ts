@@ -36,6 +36,16 @@ function listsUnder(value: unknown, steps: readonly string[]): RecordList[] {
   return Object.entries(value).flatMap(([key, inner]) => listsUnder(inner, [...steps, key]));
 }
 
+/** Paths of the lists of lists in a response's objects, such as the rows of a table whose columns have names elsewhere. */
+export function cellListsIn(value: unknown, steps: readonly string[] = []): string[] {
+  if (!isObject(value) || steps.length >= maxDepth) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const inside = [...steps, key];
+    const isTable = Array.isArray(inner) && inner.length > 0 && inner.every(Array.isArray);
+    return isTable ? [pathText(inside)] : cellListsIn(inner, inside);
+  });
+}
+
 /** Names of a link's relation, as in HAL, STAC, OGC APIs, FHIR and Atom. */
 export const relations = ['rel', 'relation', '@rel'];
 

@@ -13,7 +13,7 @@ import {
 } from '#sdk';
 import { type Answer, type AnswerContent, contentOf, inputOf } from './discover-answer.ts';
 import { pagingCandidates } from './discover-paging.ts';
-import { changeTimeIn, keyIn, type RecordList } from './discover-records.ts';
+import { cellListsIn, changeTimeIn, keyIn, type RecordList } from './discover-records.ts';
 import { query, type RestQuery } from './options.ts';
 import { settingsOf } from './page-answer.ts';
 import { placePage } from './paging.ts';
@@ -55,6 +55,10 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
     settings.format === 'json' ? '' : `The response is ${settings.format}.`,
     list === undefined ? 'The response contains no list of records, so it is read as a single record.' : '',
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
+    ...cellListsIn(content.document).map(
+      (table) =>
+        `${table} is a list of lists. To make rows of it, set \`records: $\` and use the transform \`explode\`.`,
+    ),
     key === undefined || key === keyColumn
       ? ''
       : `${key} is different in each of the ${records.length + found.more.length} records seen.`,

@@ -1,5 +1,7 @@
 import { type HttpResponse, httpProblem, Problem, type RunWarning, type Surveyed, shownUrl } from '#sdk';
 import type { RestQuery } from './options.ts';
+import { failPathsOf } from './page-answer.ts';
+import { isCounted, missingOf } from './paging.ts';
 
 /** Error codes for a truncated document, and for a document in another format. */
 const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
@@ -48,25 +50,34 @@ export function laterPageProblem(error: unknown, number: number): unknown {
 }
 
 /** The records must be a list on every page. Null or an error message isn't the same as a page without records. */
-export function shapeProblem(
-  { shape }: Surveyed,
-  { records = '', paging, null_records }: RestQuery,
-  url: URL,
-): Problem | undefined {
+export function shapeProblem({ shape }: Surveyed, query: RestQuery, url: URL): Problem | undefined {
+  const { records = '', paging, null_records } = query;
   if (shape === 'null' && null_records === 'error') return noList(records, url, 'null');
-  return shape === 'single' && paging.kind !== 'none' ? noList(records, url, 'a single value') : undefined;
+  const isPaged = paging.kind !== 'none';
+  return shape === 'single' && isPaged && !mayBeRecord(query) ? noList(records, url, 'a single value') : undefined;
+}
+
+/**
+ * Whether each page can be a single record. Offsets and sizes count records, and if the last page has no next link, an
+ * error must be told apart from it.
+ */
+function mayBeRecord(query: RestQuery): boolean {
+  const { records, paging } = query;
+  return records === '$' && !isCounted(paging) && (missingOf(paging) !== 'end' || failPathsOf(query).length > 0);
 }
 
 /** The problem if something other than a list is at the path of the records. */
-function noList(records: string, url: URL, seen: string) {
+function noList(records: string, url: URL, seen: 'null' | 'a single value') {
   const place = records === '' ? 'The response' : `The value at \`${records}\``;
+  const single =
+    records === '$'
+      ? 'set `records` to the path of a list; `$` requires a cursor or link of the next page, and `fail_when` with `missing: end`'
+      : "check the server's response; if it reports an error, add the error's path to `fail_when`";
+  const next = seen === 'null' ? 'if the server returns null for an empty page, set `null_records: empty`' : single;
   return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
     seen,
     allowed: 'a list, possibly empty',
-    next:
-      seen === 'null'
-        ? 'if the server returns null for an empty page, set `null_records: empty`; no data was sent'
-        : "check the server's response; if it reports an error, add the error's path to `fail_when`; no data was sent",
+    next: `${next}; no data was sent`,
   });
 }
 

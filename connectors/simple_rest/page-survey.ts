@@ -42,7 +42,8 @@ export class PageSurvey {
     const isPaged = query.paging.kind !== 'none';
     // The search needs a pass over the data, so larger responses aren't searched. A page is never that large.
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
-    const totals = preview === undefined || signs.length === 0 ? [] : totalPlaces;
+    const hasTotals = preview !== undefined && signs.length > 0 && query.records !== '$';
+    const totals = hasTotals ? totalPlaces : [];
     const inBody = this.#places.flatMap(({ text, from }) => (from === 'header' ? [] : [text]));
     const ask = { count: isPaged || preview !== undefined, values: [...inBody, ...signs, ...totals] };
     const facts = { ...pathFact(query, scope), ...parentFacts(query, scope.parent), ...factsOf(query, answer) };

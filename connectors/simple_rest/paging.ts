@@ -31,7 +31,7 @@ const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
  * already found it.
  */
 export function pagingOf({ paging, records, ...query }: RestQuery): Paging | undefined {
-  const { kind, first, cursor = '', path = '', size, more, last, pages, missing } = paging;
+  const { kind, first, cursor = '', path = '', size, more, last, pages } = paging;
   const at = (place: string): AnswerPath =>
     placeAmong(place, records ?? '').from === 'last_record' ? { last_record: [place] } : [place];
   const maybe = (place: string | undefined) => (place === undefined ? undefined : at(place));
@@ -41,7 +41,7 @@ export function pagingOf({ paging, records, ...query }: RestQuery): Paging | und
     last: maybe(last),
     total: maybe(totalOf(paging)),
     pages: maybe(pages),
-    missing: missing ?? (isOData(path) ? ('end' as const) : undefined),
+    missing: missingOf(paging),
     size: signs.includes('short') ? size : undefined,
     ends_empty: signs.includes('empty') ? true : undefined,
   };
@@ -55,9 +55,11 @@ export function pagingOf({ paging, records, ...query }: RestQuery): Paging | und
   return kind === 'link_header' ? { by: 'link', ...stop } : undefined;
 }
 
-/** In OData, a page without a next link is the last page (OData JSON Format 4.01, 4.6.5). */
-function isOData(path: string): boolean {
-  return /^@?odata\.nextLink$/.test(path);
+/**
+ * What a page without the place of the next page means. In OData, it's the last page (OData JSON Format 4.01, 4.6.5).
+ */
+export function missingOf({ missing, path = '' }: RestPaging): RestPaging['missing'] {
+  return missing ?? (/^@?odata\.nextLink$/.test(path) ? 'end' : undefined);
 }
 
 /** The member of `page` that has a value in templates; undefined if none has. */

@@ -3,7 +3,7 @@ export const reference = {
   columns:
     'The keys of the records on all pages, in order of first appearance. If `columns` is set, exactly those columns.',
   resumes:
-    'With `cursor`, the watermark is the highest value in that column. With `conditional: true`, it is the watermark is the ETag and Last-Modified of the last response.',
+    'With `cursor`, the watermark is the highest value in that column. With `conditional: true`, it is the ETag and Last-Modified of the last response.',
   limits: [
     'All pages are spooled to disk before the first row is sent; their total size is limited by `max_answer_bytes`.',
     'Paging ends only if the server says which page is the last one; if no response says where the next page is, the run fails.',

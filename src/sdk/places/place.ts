@@ -43,6 +43,15 @@ export function placeAmong(text: string, records: string): Place {
   return { text, from: 'last_record', steps: place.steps.slice(last + 1) };
 }
 
+/**
+ * A place in a JSON response for the reader, which reads the whole response as a record if the records are at `$`, so
+ * that the response's places are in that record.
+ */
+export function placeInJson(text: string, records: string): Place {
+  const place = placeAmong(text, records);
+  return records === '$' && place.from === 'body' ? { ...place, from: 'last_record' } : place;
+}
+
 /** Why a text isn't a place; undefined if it is one. */
 export function placeFault(text: string, records: string): string | undefined {
   try {

@@ -3,7 +3,7 @@ import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
 import type { Extraction } from '../connector.ts';
-import { type Place, placeAmong } from '../places/place.ts';
+import { type Place, placeInJson } from '../places/place.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
@@ -52,7 +52,7 @@ export class JsonReader implements RecordReader {
     const { columns } = this.#settings;
     if (columns.length > 0 && !ask.count && !ask.values?.length) return { records: undefined, values: new Map() };
     this.#surveying = input;
-    const wanted = (ask.values ?? []).map((place) => placeAmong(place, this.#settings.records ?? ''));
+    const wanted = (ask.values ?? []).map((place) => placeInJson(place, this.#settings.records ?? ''));
     const walk = this.#walk(input, { paths: this.#paths, width: 0, wanted });
     const { values } = walk.finder;
     const nearby = (place: string) => walk.finder.nearby(place);

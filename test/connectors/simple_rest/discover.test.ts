@@ -250,3 +250,17 @@ test("reads an object's members as records, and names with special characters", 
   expect([key, columns!.map(({ name }) => name)]).toEqual([['key'], ['key', 'status', 'order_id', 'total']]);
   expect((await extract(query)).rows[0]).toEqual(['k0', 'open', '0', '1.50']);
 });
+
+test.each([[['id', 'name']], [[{ name: 'id' }, { name: 'name' }]]])(
+  'says how to read a list of lists whose columns are %j',
+  async (columns) => {
+    server.answer = (_, response) => sendJson(response, { result: { columns, rows: [[1, 'a']] } });
+    const { notes } = await discover('/table');
+    expect(notes).toContain(
+      'result.rows is a list of lists. To make rows of it, set `records: $` and use the transform `explode`.',
+    );
+    const whole = await extract({ path: '/table', records: '$' });
+    expect(whole.columns.map(({ name }) => name)).toEqual(['result.columns', 'result.rows']);
+    expect(whole.rows[0]![1]).toBe('[[1,"a"]]');
+  },
+);

@@ -149,6 +149,54 @@ describe('a value in a header', () => {
   });
 });
 
+describe('a whole response as a record', () => {
+  const nextLink = (more: object = {}) => ({
+    records: '$',
+    paging: { kind: 'next_link', path: 'links.next', ...more },
+  });
+  /** Pages with lists beside each other; the last one has these members instead of a link to the next page. */
+  const serves = (last: object) => {
+    server.answer = ({ searchParams }, response) => {
+      const page = Number(searchParams.get('page') ?? 1);
+      const links = page < 3 ? { links: { next: `/?page=${page + 1}` } } : last;
+      sendJson(response, { data: [page], included: [{ id: page / 4 }], ...links });
+    };
+  };
+  const rows = [1, 2, 3].map((page) => [`[${page}]`, `[{"id":${page / 4}}]`]);
+  const read = async (query: Record<string, unknown>) => {
+    const { columns, rows, warnings } = await extract(query);
+    const wanted = ['data', 'included'].map((name) => columns.findIndex((column) => column.name === name));
+    return { rows: rows.map((row) => wanted.map((at) => row[at])), warnings };
+  };
+
+  it('has its lists as columns, on all pages', async () => {
+    serves({ links: { next: null } });
+    expect(await read(nextLink())).toEqual({ rows, warnings: [] });
+    serves({});
+    expect(await read({ ...nextLink({ missing: 'end' }), fail_when: ['errors'] })).toEqual({ rows, warnings: [] });
+  });
+
+  it('is not taken for the last page if it reports an error or lacks the link', async () => {
+    serves({ errors: [{ message: 'timeout' }] });
+    expect(await failure({ ...nextLink({ missing: 'end' }), fail_when: ['errors'] })).toMatchObject({
+      code: 'REST_ANSWER_ERROR',
+      seen: 'timeout',
+    });
+    expect(await failure(nextLink({ missing: 'end' }))).toMatchObject({ code: 'REST_NO_LIST' });
+    expect(await failure(nextLink())).toMatchObject({ code: 'REST_NO_WAY_ON' });
+  });
+
+  it.each(['page', 'offset'])('is no page of records with paging by %s', async (kind) => {
+    serves({});
+    expect(await failure({ records: '$', paging: { kind } })).toMatchObject({
+      code: 'REST_NO_LIST',
+      next: expect.stringContaining('`$` requires a cursor or link'),
+    });
+    server.answer = (_, response) => sendJson(response, []);
+    expect((await extract({ records: '$', paging: { kind } })).rows).toEqual([]);
+  });
+});
+
 describe('a next link in a list of links', () => {
   const path = "links[?@.rel=='next'].href";
   const serves = (last: readonly object[]) => {

@@ -10,8 +10,8 @@ import { readRecipes, runRecipe } from './recipes.ts';
 const recipes = await readRecipes();
 
 it('has a test for every recipe', () => {
-  // test/real runs the GraphQL recipe against a GraphQL server.
-  expect(recipes.map(({ title }) => title)).toEqual([...Object.keys(doubles), 'GraphQL']);
+  // test/real runs the last two against servers.
+  expect(recipes.map(({ title }) => title)).toEqual([...Object.keys(doubles), 'GraphQL', 'JSON:API']);
 });
 
 /** A server that responds like an API, and what {@link runRecipe} needs to know about it. */

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../../src/config/load.ts';
+import { Chain } from '../../../../src/pipeline/chain.ts';
 import { batchText, type Extraction, type RunWarning } from '../../../../src/sdk/index.ts';
 
 const page = new URL('../../../../docs/rest-cook-book.md', import.meta.url);
@@ -36,7 +37,10 @@ interface RunRecipeOptions {
   readonly job?: string;
 }
 
-/** Loads the recipe's config as users would, with the server's URL instead of the API's, and reads all rows. */
+/**
+ * Loads the recipe's config as users would, with the server's URL instead of the API's, and reads and transforms all
+ * rows.
+ */
 export async function runRecipe({ yaml, more, graphql }: Recipe, { url, secret, folder, job }: RunRecipeOptions) {
   const { sources, jobs } = parse(yaml) as Record<'sources' | 'jobs', Record<string, Record<string, unknown>>>;
   if (more !== undefined) Object.assign(jobs, (parse(more) as { jobs: typeof jobs }).jobs);
@@ -65,8 +69,15 @@ export async function runRecipe({ yaml, more, graphql }: Recipe, { url, secret, 
       rowsOf: async (other) => ({ ...(await read(other)), asOf: 0 }),
     });
   };
-  const { columns, batches } = await read(job ?? [...config!.jobs.keys()][0]!);
+  const name = job ?? [...config!.jobs.keys()][0]!;
+  const { columns, batches } = await read(name);
+  const chain = new Chain(config!.jobs.get(name)!.extract!.transforms, columns);
   const rows: (string | null)[][] = [];
-  for await (const batch of batches) rows.push(...batchText(batch));
-  return { columns: columns.map(({ name }) => name), rows, warnings };
+  let before = 0;
+  for await (const batch of batches) {
+    for (const shaped of chain.apply(batch, before)) rows.push(...batchText(shaped));
+    before += batch.length;
+  }
+  for (const held of chain.finish()) rows.push(...batchText(held));
+  return { columns: chain.columns.map((column) => column.name), rows, warnings };
 }
