@@ -3,6 +3,7 @@ import { Agent, request as send } from 'undici';
 import { passingAnswer } from '../../lib/passing-answer.ts';
 import { setParameter } from './address-query.ts';
 import { checkedLookup, checkHost, type MayReach } from './addresses.ts';
+import { AnswerDeadline } from './answer-deadline.ts';
 import { httpProblem, networkProblem, refusalProblem, shownUrl } from './problems.ts';
 import { readBeginning } from './read-beginning.ts';
 import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
@@ -77,16 +78,13 @@ export class HttpClient {
    * status; throws a Problem only if the network fails.
    */
   async send(request: HttpRequest, { follows = true } = {}): Promise<HttpResponse> {
-    const clock = AbortSignal.timeout(this.#init.answerMs);
-    const signal = AbortSignal.any([this.#init.signal, clock]);
-    let current = request;
-    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-      const response = await this.#once(current, signal);
-      if (!follows || !isRedirect(response.statusCode)) return this.#answer(current.url, response);
-      await response.body.dump();
-      current = this.#redirected(current, response.statusCode, response.headers);
+    const deadline = new AnswerDeadline(this.#init.signal, this.#init.answerMs);
+    try {
+      return await this.#follow(request, { follows, deadline });
+    } catch (error) {
+      deadline.release();
+      throw error;
     }
-    throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirected more than ${maxRedirects} times`);
   }
 
   /** Closes the connections immediately. */
@@ -104,6 +102,20 @@ export class HttpClient {
       allowed: request.trustedOrigin,
       next: 'if Sluice may follow this redirect, add the origin to `other_origins` in the source; the origin does not receive the credentials',
     });
+  }
+
+  async #follow(
+    request: HttpRequest,
+    { follows, deadline }: { follows: boolean; deadline: AnswerDeadline },
+  ): Promise<HttpResponse> {
+    let current = request;
+    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+      const response = await this.#once(current, deadline.signal);
+      if (!follows || !isRedirect(response.statusCode)) return this.#answer(current.url, response, deadline);
+      await response.body.dump();
+      current = this.#redirected(current, response.statusCode, response.headers);
+    }
+    throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirected more than ${maxRedirects} times`);
   }
 
   async #once(request: HttpRequest, signal: AbortSignal) {
@@ -125,18 +137,20 @@ export class HttpClient {
     }
   }
 
-  #answer(url: URL, response: Awaited<ReturnType<typeof send>>): HttpResponse {
+  #answer(url: URL, response: Awaited<ReturnType<typeof send>>, deadline: AnswerDeadline): HttpResponse {
     const { statusCode: status, headers } = response;
-    return { url, status, headers, body: this.#read(url, unpacked(response.body, headers['content-encoding'])) };
+    const body = unpacked(response.body, headers['content-encoding']);
+    return { url, status, headers, body: this.#read(url, body, deadline) };
   }
 
-  async *#read(url: URL, body: Readable): AsyncGenerator<Buffer> {
+  async *#read(url: URL, body: Readable, deadline: AnswerDeadline): AsyncGenerator<Buffer> {
     try {
       yield* body as AsyncIterable<Buffer>;
     } catch (error) {
       throw this.#failure(url, error);
     } finally {
       body.destroy();
+      deadline.release();
     }
   }
 
