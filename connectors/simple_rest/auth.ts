@@ -129,6 +129,7 @@ export const auth = option.schema<Auth>(
     call: { ...sideCall, description: 'login_call: the request that returns a token.' },
     token_path: {
       ...text,
+      writeOnly: false,
       description:
         'login_call: where the token is in the response: a path in its body, `header(NAME)`, `cookie(NAME)`, or `cookies` for all of its cookies.',
     },

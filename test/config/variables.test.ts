@@ -186,6 +186,14 @@ describe('secrets', () => {
     for (const plain of ['public-realm', 'application/json', 'db.example.com']) expect(redact(plain)).toBe(plain);
   });
 
+  it("don't include the place of a token in a response, which errors about the response name", async () => {
+    const auth = { kind: 'login_call', call: { path: '/login' }, token_path: 'session.token', value: 'a-secret-value' };
+    const sources = { api: { connector: 'simple_rest', url: 'http://api.example', auth } };
+    const folder = await folderWith({ 'sluice.yaml': JSON.stringify({ version: 1, sources }) });
+    await loadConfig(join(folder, 'sluice.yaml'), { env: {} });
+    expect(redact('session.token a-secret-value')).toBe('session.token [redacted]');
+  });
+
   it("in a URL, or in a variable whose name looks secret, are registered even if the option isn't secret", async () => {
     await host('postgres://reader:p%40ssword@db.example.com/shop');
     expect(redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');

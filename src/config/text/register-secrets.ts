@@ -31,8 +31,9 @@ export function memberOf({ schema, secret }: Nature, name: string): Nature {
   const inside = memberSchemas(schema, name);
   const telling = isDeclared(schema, name) ? secretWord : secretName;
   // In a map that is secret as a whole, ordinary words ("basic", "application/json") aren't treated as secrets, because
-  // redacting them would make logs unreadable.
-  const isSecret = inside.some((node) => node.writeOnly === true) || (secret && telling.test(name));
+  // redacting them would make logs unreadable. A schema can also say that a value isn't secret despite its name.
+  const isTelling = secret && telling.test(name) && inside[0]?.writeOnly !== false;
+  const isSecret = isTelling || inside.some((node) => node.writeOnly === true);
   return { schema: inside[0], secret: isSecret };
 }
 
