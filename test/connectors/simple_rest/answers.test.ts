@@ -25,6 +25,18 @@ test("a response that isn't data is rejected with its content type, unless the f
   expect((await extract({ path: 'x.json' })).rows).toEqual([['1']]);
 });
 
+test('lines of JSON with the content type of JSON are rejected with the format to set', async () => {
+  server.answer = (_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end('{"id":1}\n{"id":2}\n');
+  };
+  expect(await failure({ path: 'x' })).toMatchObject({
+    code: 'JSON_SYNTAX',
+    next: expect.stringContaining('set `format: jsonl`'),
+  });
+  expect((await extract({ path: 'x', format: 'jsonl' })).rows).toEqual([['1'], ['2']]);
+});
+
 test.each([
   ['gzip', gzipSync],
   ['deflate', deflateSync],
