@@ -78,7 +78,7 @@ describe("a value that can't be stored as it is", () => {
   it('is not a value that only has an unusual form', async () => {
     const given = service();
     const list = String.raw`[9007199254740991, 1.50000000000000000000, 100000000000000000000, 1e300, 0e400, 1.0E+1, -0,
-      0.1, 123456789012345.6, 0.30000000000000004, 1e21, "12345678901234567890", "\ud83d\ude00", "\u00e4"]`;
+      0.1, 0.10000000000000001, 3.0000000000000004e-8, 123456789012345.6, 0.30000000000000004, 1e21, "12345678901234567890", "\ud83d\ude00", "\u00e4"]`;
     const id = await given.source({ no_refresh: true });
     const path = `/datasource-instances/${id}/properties`;
     expect((await given.call('PUT', path, { body: `{"properties": {"a": ${list}}}` })).status).toBe(200);

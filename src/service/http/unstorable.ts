@@ -28,8 +28,13 @@ interface NumberSource {
   readonly source?: string;
 }
 
+/**
+ * Whether the text is how a program prints this double: in its shortest form, or with 17 significant digits, as C's
+ * `%.17g` and PHP's `serialize_precision = 17` do.
+ */
 function isExact(value: number, source: string): boolean {
-  return Number.isFinite(value) && canonical(String(value)) === canonical(source);
+  const forms = [String(value), value.toPrecision(17)];
+  return Number.isFinite(value) && forms.some((form) => canonical(form) === canonical(source));
 }
 
 /** Writes a decimal number as its digits, without zeros at either end, and the power of ten of the last digit. */
