@@ -1,9 +1,8 @@
-import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
-import { refuseBomb } from './archive-bomb.ts';
-import { foreignHeadBytes, refuseForeign } from './foreign.ts';
+import { archiveFault, refuseBomb } from './archive-faults.ts';
+import { localHead, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 /** A file in a zip archive, by its path in the archive. */
@@ -53,19 +52,9 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   try {
     return await openPromise(input.local, { lazyEntries: true, autoClose: false });
   } catch (error) {
-    await refuseOther(input, input.local);
+    // The file is only named like a workbook or archive if its first bytes show a different format.
+    refuseForeign(input, await localHead(input.local), 'a zip archive or an xlsx workbook');
     throw broken(input, error);
-  }
-}
-
-/** Throws if the first bytes of a file that is named like a workbook or archive show a different format. */
-async function refuseOther(input: RecordInput, local: string): Promise<void> {
-  const file = await open(local, 'r');
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(foreignHeadBytes), 0, foreignHeadBytes, 0);
-    refuseForeign(input, buffer.subarray(0, bytesRead), 'a zip archive or an xlsx workbook');
-  } finally {
-    await file.close();
   }
 }
 
@@ -91,12 +80,10 @@ async function* read(input: RecordInput, entry: Entry): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Passes Problems through. Any other error comes from the library and means that the archive is invalid. */
 function broken(input: RecordInput, error: unknown): unknown {
-  if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
-  return faultIn(input, {
+  return archiveFault(input, error, {
     code: 'RECORDS_ZIP',
-    message: `the archive is damaged, truncated or locked (${error.message})`,
+    message: 'the archive is damaged, truncated or locked',
     next: 'fetch or write the file again, without a password',
   });
 }

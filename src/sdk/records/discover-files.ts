@@ -9,6 +9,7 @@ import { formatOfFile, type ReadFilesOptions, readFiles } from './files.ts';
 import type { RecordInput } from './input.ts';
 import { sniffFile } from './sniff-file.ts';
 import { type SniffedColumn, sniffColumns } from './sniff-types.ts';
+import { compressedEnding } from './unzip.ts';
 import { sheetNames } from './xlsx-book.ts';
 
 type Scratch = ReadFilesOptions['scratch'];
@@ -21,8 +22,10 @@ export function isReadableName(name: string): boolean {
   return formatOfFile(name) !== undefined || isArchiveName(name);
 }
 
+const archiveName = new RegExp(`\\.(?:zip|tgz|tzst|tar${compressedEnding})$`, 'i');
+
 function isArchiveName(name: string): boolean {
-  return /\.(?:zip|tgz|tzst|tar(?:\.(?:gz|zst))?)$/i.test(name);
+  return archiveName.test(name);
 }
 
 interface Discovering extends Pick<ReadFilesOptions, 'scratch'> {

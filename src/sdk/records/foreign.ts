@@ -1,7 +1,19 @@
+import { open } from 'node:fs/promises';
 import { faultIn, type RecordInput } from './input.ts';
 
 /** Number of leading bytes that are needed to identify a file. */
 export const foreignHeadBytes = 512;
+
+/** The leading bytes of a local file that are needed to identify it. */
+export async function localHead(local: string): Promise<Buffer> {
+  const file = await open(local, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(foreignHeadBytes), 0, foreignHeadBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
 
 interface Kind {
   /** What the data is, as error messages say it, such as `a tar archive`. */

@@ -28,7 +28,8 @@ export interface InputPosition {
   readonly column?: string;
 }
 
-interface Fault {
+/** What is wrong with an input. */
+export interface InputFault {
   readonly code: string;
   readonly family?: 'row' | 'job';
   readonly message: string;
@@ -39,7 +40,7 @@ interface Fault {
 }
 
 /** A problem with an input's content; the message begins with the input's name and line. */
-export function faultIn(input: RecordInput, fault: Fault): Problem {
+export function faultIn(input: RecordInput, fault: InputFault): Problem {
   const { spot = {}, seen, allowed, next } = fault;
   const where: ProblemLocation = { file: input.file, ...spot };
   const place = spot.line === undefined ? input.name : `${input.name}, line ${spot.line}`;

@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import picomatch from 'picomatch';
 import { type ArchiveMember, membersOf } from './archive.ts';
-import { foreignHeadBytes, tarSignature } from './foreign.ts';
+import { foreignHeadBytes, localHead, tarSignature } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 import { storedBytes } from './stored-bytes.ts';
 import { compressionOf, openUnzipped } from './unzip.ts';
@@ -36,17 +35,17 @@ const zipSignatures = new Set([0x504b0304, 0x504b0506]);
 async function archiveKind(input: RecordInput, { format }: Unpacking): Promise<'zip' | 'tar' | undefined> {
   const { name, local } = input;
   if (local === undefined || /\.xlsx$/i.test(name)) return undefined;
-  const head = await headOf(createReadStream(local, { end: foreignHeadBytes - 1 }));
+  const head = await localHead(local);
   if (head.length >= 4 && zipSignatures.has(head.readUInt32BE())) {
     return format === 'xlsx' && !/\.zip$/i.test(name) ? undefined : 'zip';
   }
-  const unzipped = compressionOf(head) === undefined ? head : await headOf(openUnzipped(input));
+  const unzipped = compressionOf(head) === undefined ? head : await unzippedHead(input);
   return tarSignature.test(unzipped.toString('latin1')) ? 'tar' : undefined;
 }
 
-async function headOf(bytes: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function unzippedHead(input: RecordInput): Promise<Buffer> {
   let head = Buffer.alloc(0);
-  for await (const chunk of bytes) {
+  for await (const chunk of openUnzipped(input)) {
     head = Buffer.concat([head, chunk]);
     if (head.length >= foreignHeadBytes) break;
   }

@@ -1,8 +1,8 @@
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadEntry } from 'tar/read-entry';
-import { refuseBomb } from './archive-bomb.ts';
-import { faultIn, type RecordInput } from './input.ts';
+import { archiveFault, refuseBomb } from './archive-faults.ts';
+import type { RecordInput } from './input.ts';
 import { openUnzipped } from './unzip.ts';
 
 /** A file in a tar archive, by its path in the archive. */
@@ -123,12 +123,10 @@ function unsupported(path: string, what: string): Error {
   return new Error(`${path} ${what}`);
 }
 
-/** Passes Problems and system errors through. Any other error means that the archive is invalid. */
 function broken(input: RecordInput, error: unknown): unknown {
-  if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
-  return faultIn(input, {
+  return archiveFault(input, error, {
     code: 'RECORDS_TAR',
-    message: `the tar archive is damaged, truncated or unsupported (${error.message})`,
+    message: 'the tar archive is damaged, truncated or unsupported',
     next: 'write the archive again, with regular files only',
   });
 }

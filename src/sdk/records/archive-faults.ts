@@ -1,4 +1,4 @@
-import { faultIn, type RecordInput } from './input.ts';
+import { faultIn, type InputFault, type RecordInput } from './input.ts';
 
 /** Deflate achieves a ratio of at most about 1000 to 1 (RFC 1951). */
 const maxRatio = 1100;
@@ -20,4 +20,13 @@ export function refuseBomb(input: RecordInput, { bytes, packedBytes }: ArchiveSi
     seen: `${bytes} bytes or more`,
     next: 'do not trust the archive; ask its sender about it',
   });
+}
+
+/**
+ * Passes Problems and system errors through. Any other error comes from the library that reads the archive, and means
+ * that the archive is invalid; its message is added to the fault's.
+ */
+export function archiveFault(input: RecordInput, error: unknown, fault: InputFault): unknown {
+  if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
+  return faultIn(input, { ...fault, message: `${fault.message} (${error.message})` });
 }
