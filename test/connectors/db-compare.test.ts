@@ -1,28 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { itComparesKeys, mysqlZoo } from './db-compare-suite.ts';
 import { extract, problemOf } from './db-reader.ts';
+import { sqliteShop } from './sqlite-shop.ts';
 
 describe('comparing keys with SQLite', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-compare-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
   itComparesKeys({
-    source: () => ({ driver: 'sqlite', file: 'shop.sqlite' }),
-    folder: () => folder,
-    async run(sql) {
-      const file = new SqliteDatabase(join(folder, 'shop.sqlite'));
-      file.exec(sql);
-      file.close();
-    },
+    ...sqliteShop(),
     zoo: {
       types: ['numeric', 'text', 'blob', 'datetime'],
       rows: [

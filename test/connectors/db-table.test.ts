@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withDefaults } from '#sdk';
 import db from '../../connectors/db/index.ts';
-import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import type { Options } from './db-reader.ts';
 import { itReadsTables } from './db-table-suite.ts';
+import { sqliteShop } from './sqlite-shop.ts';
 
 describe('the options of a query that reads a table', () => {
   const faults = (query: Options, source: Options = { url: 'postgres://me@db/shop' }) =>
@@ -46,19 +43,8 @@ describe('the options of a query that reads a table', () => {
 });
 
 describe('reading a table in SQLite', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-table-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
   itReadsTables({
-    source: () => ({ driver: 'sqlite', file: 'shop.sqlite' }),
-    folder: () => folder,
-    async run(sql) {
-      const file = new SqliteDatabase(join(folder, 'shop.sqlite'));
-      file.exec(sql);
-      file.close();
-    },
+    ...sqliteShop(),
     quote: (name) => `"${name.replaceAll('"', '""')}"`,
   });
 });
