@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Batch, batchOf, batchText } from '../sdk/batch.ts';
-import type { Extraction } from '../sdk/connector.ts';
+import type { Extraction } from '../sdk/extraction.ts';
 import { withDefaults } from '../sdk/option.ts';
 import { type RecordOptions, recordOptions } from '../sdk/records/options.ts';
 import { type RecordReader, recordReader } from '../sdk/records/reader.ts';

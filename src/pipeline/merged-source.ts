@@ -4,7 +4,7 @@ import { Problem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
-import type { RowsAgain } from '../sdk/connector.ts';
+import type { RowsAgain } from '../sdk/extraction.ts';
 import type { SourceEnd, SourceReader } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 

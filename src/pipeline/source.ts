@@ -5,7 +5,7 @@ import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
-import type { Extraction, KeyList } from '../sdk/connector.ts';
+import type { Extraction, KeyList } from '../sdk/extraction.ts';
 import { runRowsOf } from './job-rows-reader.ts';
 import { makeScratch } from './scratch.ts';
 import { ScratchWatch } from './scratch-watch.ts';

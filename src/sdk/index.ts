@@ -43,10 +43,6 @@ export {
   type DiscoverContext,
   defineConnector,
   type ExtractContext,
-  type Extraction,
-  type KeyList,
-  type Range,
-  type RowsAgain,
   type SourceContext,
 } from './connector.ts';
 export { BoundaryRows } from './cursor/boundary-rows.ts';
@@ -61,6 +57,7 @@ export {
 export { type CursorWatermark, meantWatermark, parseWatermark, watermarkText } from './cursor/cursor-watermark.ts';
 export { rangeBound, rangeBounds } from './cursor/range-bound.ts';
 export { type Dataset, type DatasetColumn, isMatch } from './dataset.ts';
+export type { Extraction, KeyList, Range, RowsAgain } from './extraction.ts';
 export { greetingOf } from './greeting.ts';
 export { guardStream } from './guard-stream.ts';
 export { addParameters, addQuery, setParameter } from './http/address-query.ts';

@@ -9,7 +9,8 @@ import { previewPipeline } from '../../src/pipeline/preview-pipeline.ts';
 import { runPipeline } from '../../src/pipeline/run-pipeline.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
-import type { Connector, Extraction } from '../../src/sdk/connector.ts';
+import type { Connector } from '../../src/sdk/connector.ts';
+import type { Extraction } from '../../src/sdk/extraction.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, connectorOf, extractOf, rig, temporaryFolder } from './rig.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Range } from '../../sdk/connector.ts';
+import type { Range } from '../../sdk/extraction.ts';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 import { countOf } from '../output/format.ts';

@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { Problem } from '../../lib/problem.ts';
 import { RunWarnings } from '../../lib/run-warnings.ts';
 import { stageRange } from '../../pipeline/stage-range.ts';
-import type { Range } from '../../sdk/connector.ts';
+import type { Range } from '../../sdk/extraction.ts';
 import type { Backfill } from '../../state/checkpoints/backfills.ts';
 import type { DecidedBy } from '../../state/runs/audit.ts';
 import { guardSource } from '../login-holds/source-session.ts';

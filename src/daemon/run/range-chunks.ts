@@ -1,5 +1,5 @@
 import { Problem } from '../../lib/problem.ts';
-import type { Range } from '../../sdk/connector.ts';
+import type { Range } from '../../sdk/extraction.ts';
 import '../../lib/temporal.ts';
 
 type Kind = 'number' | 'day' | 'local' | 'instant';

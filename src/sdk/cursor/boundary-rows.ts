@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Batch, cellText, storedRow } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
-import type { RowsAgain } from '../connector.ts';
+import type { RowsAgain } from '../extraction.ts';
 import { type CursorBound, isBefore, type Lag, lagged, plainText, refuseCursorValue } from './cursor-value.ts';
 import { type CursorWatermark, highestIn, type MissingRows } from './cursor-watermark.ts';
 

@@ -1,6 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import type { ColumnType } from '../column.ts';
-import type { Range } from '../connector.ts';
+import type { Range } from '../extraction.ts';
 import type { CursorBound } from './cursor-value.ts';
 import '../../lib/temporal.ts';
 

@@ -1,4 +1,4 @@
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { option } from '../option.ts';
 import { type FileQuery, type ReadFilesOptions, readFiles } from './files.ts';
 import { type FilesRead, filesReadText, parseFilesRead } from './files-read.ts';

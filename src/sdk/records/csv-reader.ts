@@ -1,6 +1,6 @@
 import { type Batch, type Cells, cellText } from '../batch.ts';
 import type { Column } from '../column.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { placeAmong } from '../places/place.ts';
 import { PlaceFinder } from '../places/place-finder.ts';
 import { formatsOf } from './column-formats.ts';

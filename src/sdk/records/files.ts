@@ -1,5 +1,5 @@
 import { Problem } from '../../lib/problem.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import type { OptionValues } from '../option.ts';
 import { declaredColumns } from './columns.ts';
 import type { FileFormat, fileOptions } from './file-options.ts';

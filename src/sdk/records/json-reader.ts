@@ -2,7 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import type { Batch, ByteCells, Cells } from '../batch.ts';
 import type { Column, ColumnType } from '../column.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { type Place, placeInJson } from '../places/place.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, maxColumns, tooManyColumns, unknownColumn, warnOfUnmet } from './columns.ts';

@@ -1,5 +1,5 @@
 import { Problem } from '../../lib/problem.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import type { RecordInput } from './input.ts';
 import type { RecordOptions } from './options.ts';
 

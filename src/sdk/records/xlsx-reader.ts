@@ -1,7 +1,7 @@
 import { countOf } from '../../lib/count-text.ts';
 import type { Batch, Value } from '../batch.ts';
 import { type Column, type ColumnType, commonType } from '../column.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { formatsOf } from './column-formats.ts';
 import { columnsOf, declaredColumns, missingColumn, unknownColumn } from './columns.ts';
 import { namesOf } from './csv-header.ts';

@@ -1,6 +1,6 @@
 import { type Batch, type ByteCells, type Cells, cellText, type Value } from '../batch.ts';
 import type { Column } from '../column.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { placeAmong } from '../places/place.ts';
 import { PlaceFinder } from '../places/place-finder.ts';
 import { formatsOf } from './column-formats.ts';

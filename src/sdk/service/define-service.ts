@@ -1,7 +1,8 @@
 import { withoutSlash } from '../../lib/without-slash.ts';
 import type { Batch } from '../batch.ts';
-import type { Connector, ExtractContext, Extraction, SourceContext } from '../connector.ts';
+import type { Connector, ExtractContext, SourceContext } from '../connector.ts';
 import { isMatch } from '../dataset.ts';
+import type { Extraction } from '../extraction.ts';
 import { openHttp } from '../http/open.ts';
 import { PageSpool } from '../http/page-spool.ts';
 import type { OAuthDescription } from '../oauth.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '../../lib/problem.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { type FileQuery, readFiles } from '../records/files.ts';
 import type { RecordInput } from '../records/input.ts';
 import type { RecordOptions } from '../records/options.ts';

@@ -1,6 +1,6 @@
 import { Problem } from '../../lib/problem.ts';
 import type { Column, ColumnType } from '../column.ts';
-import type { Extraction, Range } from '../connector.ts';
+import type { Extraction, Range } from '../extraction.ts';
 import { fileDecoding, type ServiceDescription, type StreamData } from './description.ts';
 import { type Moment, readMoment } from './moment.ts';
 import type { Scope } from './template.ts';

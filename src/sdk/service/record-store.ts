@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openScratchFile } from '../../lib/scratch-file.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { withDefaults } from '../option.ts';
 import { type RecordOptions, type RecordQuery, recordOptions } from '../records/options.ts';
 import { readRecords } from '../records/reader.ts';

@@ -5,7 +5,8 @@ import { makeTempFolder } from '../../lib/temp-folder.ts';
 import { batchText } from '../batch.ts';
 import { checkBatch, checkColumns } from '../batch-contract.ts';
 import type { Column } from '../column.ts';
-import type { Connector, ExtractContext, Extraction } from '../connector.ts';
+import type { Connector, ExtractContext } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import { type OptionSet, withDefaults } from '../option.ts';
 import type { OptionChanges, Options, TestSource } from './world.ts';
 

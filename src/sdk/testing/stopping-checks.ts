@@ -1,7 +1,7 @@
 import assert, { fail } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Batch, cellText, storedRow } from '../batch.ts';
-import type { Extraction } from '../connector.ts';
+import type { Extraction } from '../extraction.ts';
 import type { Bench } from './bench.ts';
 import type { Promised } from './check.ts';
 import { leftOpen, openHandles } from './handles.ts';
