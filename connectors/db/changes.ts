@@ -40,7 +40,7 @@ export async function openChanges({ query, dialect, watermark, ask }: ChangesOpt
   const from = before === undefined ? {} : { from: [lagged(column, before.value, lag)] };
   const range = { columns: [column], nulls: nulls === 'refuse' ? 'read' : nulls, ...from } as const;
   const read = await ask(rangeQuery(query, range, dialect));
-  const at = columnAt(read.columns, column, 'cursor');
+  const at = columnAt(read.columns, column, { option: 'cursor', dialect });
   const { type } = read.columns[at]!;
   refuseCursorType(column, type);
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);

@@ -95,7 +95,7 @@ class Chunks {
   }
 
   #keyIn(columns: readonly Column[]): KeyColumn[] {
-    return this.#given.chunks.columns.map((name) => keyColumn(columns, name));
+    return this.#given.chunks.columns.map((name) => keyColumn(columns, name, this.#given.dialect));
   }
 
   /** The range that the options ask for. */
@@ -228,8 +228,8 @@ interface KeyColumn extends Column {
   readonly at: number;
 }
 
-function keyColumn(columns: readonly Column[], name: string): KeyColumn {
-  const at = columnAt(columns, name, 'chunks');
+function keyColumn(columns: readonly Column[], name: string, dialect: Dialect): KeyColumn {
+  const at = columnAt(columns, name, { option: 'chunks', dialect });
   const { type } = columns[at]!;
   if (!types.includes(type)) throw noOrder(name, type);
   return { name, type, at };

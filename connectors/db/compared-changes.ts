@@ -75,7 +75,7 @@ export async function extractCompared({ key, askAgain, ...given }: ComparedOptio
   }
 
   async function* keys({ columns: listed, batches }: Extraction, own: readonly Column[]): AsyncGenerator<Batch> {
-    const at = columnAt(listed, query.cursor, 'cursor');
+    const at = columnAt(listed, query.cursor, { option: 'cursor', dialect });
     const decidesKey = dialect.stored === undefined ? at : listed.length - 1;
     let count = 0;
     for await (const batch of batches) {

@@ -22,6 +22,8 @@ export interface Dialect {
    * an operand can be repeated in a statement.
    */
   readonly comparesRows: boolean;
+  /** False if texts differ from those in the database, so that it can't compare the two. */
+  readonly comparesTexts?: false;
   /** The row limit. Depending on the dialect, it follows `select` or ends the statement. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**

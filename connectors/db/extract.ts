@@ -5,11 +5,12 @@ import { extractChanges } from './changes.ts';
 import { columnsOf, extractChunks } from './chunks.ts';
 import { extractCompared } from './compared-changes.ts';
 import { acquireSlot } from './connection-slots.ts';
-import type { RunQuery } from './dialect.ts';
+import type { Dialect, RunQuery } from './dialect.ts';
 import type { Driver } from './driver.ts';
 import type { query as queryOptions, SqlQuery, source as sourceOptions } from './options.ts';
 import { extractRange } from './range-read.ts';
 import { Route } from './route.ts';
+import { changesTexts } from './source-texts.ts';
 import { sqlQuery } from './table.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
@@ -84,7 +85,7 @@ interface Connections {
 }
 
 async function read(driver: Driver, context: Context, { ask, askAgain }: Connections): Promise<Extraction> {
-  const { dialect } = driver;
+  const dialect: Dialect = changesTexts(context.source) ? { ...driver.dialect, comparesTexts: false } : driver.dialect;
   const { watermark, range, timezone, comparedKey: key } = context;
   const query = sqlQuery(context.query, dialect);
   const { cursor, chunks } = query;

@@ -1,8 +1,9 @@
-import { tlsFileFaults, tlsVerificationFaults } from '#sdk';
+import { isKnownEncoding, tlsFileFaults, tlsVerificationFaults } from '#sdk';
 import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.ts';
 import { hostsIn, parseConnectionUrl } from './connection-url.ts';
 import type { DriverName, QueryValues, SourceValues } from './options.ts';
 import { settingFaults } from './session-settings.ts';
+import { hasOtherEncoding } from './source-texts.ts';
 import { tableFaults } from './table.ts';
 
 /** A combination of options that can't be used. The message can follow the option's name. */
@@ -20,7 +21,8 @@ export function faultsOf({ source, query }: { source: SourceValues; query?: Quer
   return [
     ...urlFaults(source),
     ...(driver === 'sqlite' ? fileFaults(source) : serverFaults(source, driver)),
-    ...(query === undefined ? [] : queryFaults(query, driver)),
+    ...textFaults(source, driver),
+    ...(query === undefined ? [] : [...queryFaults(query, driver), ...parameterFaults(source, query)]),
   ];
 }
 
@@ -179,6 +181,29 @@ function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): OptionFau
     ...(servers.length > 1 ? ['can tunnel to only one host'] : []),
   ];
   return messages.map((message) => ({ option: 'ssh', message }));
+}
+
+function textFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
+  const { encoding, bad_text } = source;
+  const set = [...(encoding === undefined ? [] : ['encoding']), ...(bad_text === 'refuse' ? [] : ['bad_text'])];
+  const isTheirs = driver === undefined || driver === 'postgres' || driver === 'sqlite';
+  if (!isTheirs)
+    return set.map((option) => ({
+      option,
+      message: 'is only for PostgreSQL and SQLite; other databases convert text',
+    }));
+  return encoding === undefined || isKnownEncoding(encoding)
+    ? []
+    : [{ option: 'encoding', message: 'unknown encoding' }];
+}
+
+/** Parameters are sent as UTF-8. */
+function parameterFaults(source: SourceValues, { parameters }: QueryValues): OptionFault[] {
+  const isForeign = parameters.some((value) => !/^\p{ASCII}*$/u.test(String(value)));
+  if (!isForeign || !hasOtherEncoding(source)) return [];
+  const message =
+    'must be ASCII, because the text in the database has another encoding; write the text in the query with the bytes that the database has';
+  return [{ option: 'parameters', message }];
 }
 
 function queryFaults(query: QueryValues, driver: DriverName | undefined): OptionFault[] {

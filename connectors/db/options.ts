@@ -10,6 +10,9 @@ export type DriverName = (typeof drivers)[number];
 export const targetSessions = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 export type TargetSession = (typeof targetSessions)[number];
 
+/** What to do with text whose bytes aren't valid in its encoding. */
+const badTexts = ['refuse', 'replace', 'base64'] as const;
+
 /** Timeout for connecting and logging in, if neither the options nor the URL set one. */
 export const defaultConnectSeconds = 10;
 
@@ -155,6 +158,15 @@ export const source = {
     minimum: 1,
     default: 4,
     about: 'Maximum number of jobs in one process that read from this server at the same time; other jobs wait.',
+  }),
+  encoding: option.text({
+    about: 'PostgreSQL databases with the encoding SQL_ASCII, and SQLite: the encoding of their text. Default: UTF-8.',
+    example: 'windows-1252',
+  }),
+  bad_text: option.choice(badTexts, {
+    default: 'refuse',
+    about:
+      'PostgreSQL databases with the encoding SQL_ASCII, and SQLite: what to do with text that is not valid in its encoding. It fails the run, each invalid character becomes U+FFFD, or the whole text becomes base64.',
   }),
   zero_dates: option.choice(['refuse', 'null'], {
     default: 'refuse',

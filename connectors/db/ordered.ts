@@ -1,8 +1,19 @@
 import { type Batch, type Cells, type Column, Problem, storedRow } from '#sdk';
+import type { Dialect } from './dialect.ts';
 
-/** Index of the column named in an option. Throws a Problem if the result has no such column. */
-export function columnAt(columns: readonly Column[], name: string, option: string): number {
+interface OrderOption {
+  /** The option's name. */
+  readonly option: string;
+  readonly dialect: Pick<Dialect, 'comparesTexts'>;
+}
+
+/**
+ * Index of the column that an option names, which determines the order of rows. Throws a Problem if the result has no
+ * such column, or the database can't compare its values.
+ */
+export function columnAt(columns: readonly Column[], name: string, { option, dialect }: OrderOption): number {
   const at = columns.findIndex((column) => column.name === name);
+  if (columns[at]?.type === 'text' && dialect.comparesTexts === false) throw textsChanged(name, option);
   if (at !== -1) return at;
   throw new Problem({
     code: 'DB_NO_COLUMN',
@@ -11,6 +22,16 @@ export function columnAt(columns: readonly Column[], name: string, option: strin
     where: { column: name },
     allowed: columns.map((column) => column.name).join(', '),
     next: `select it in the query, or fix ${option}`,
+  });
+}
+
+function textsChanged(column: string, option: string): Problem {
+  return new Problem({
+    code: 'DB_TEXT_ORDER',
+    family: 'config',
+    message: `${option} cannot use column ${JSON.stringify(column)}: because of encoding or bad_text, its texts differ from those in the database`,
+    where: { column },
+    next: `use a column with numbers or times for ${option}`,
   });
 }
 

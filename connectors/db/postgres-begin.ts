@@ -16,6 +16,13 @@ interface Runner {
   readonly run: (sql: string) => Promise<unknown>;
 }
 
+interface SessionOptions {
+  /** The settings that the source's options or its address ask for. */
+  readonly session: SourceValues['session'];
+  /** Whether to read texts as they're stored, because the server doesn't know their encoding. */
+  readonly hasRawTexts?: boolean;
+}
+
 const forms: readonly [BeginForm, ...BeginForm[]] = [
   { sql: 'begin transaction isolation level repeatable read, read only', isSnapshot: true, isReadOnly: true },
   { sql: 'begin transaction read only', isSnapshot: false, isReadOnly: true },
@@ -51,7 +58,6 @@ const exactSettings: readonly (readonly [name: string, ...values: string[]])[] =
   ['bytea_output', "'hex'"],
   // Redshift accepts only up to 2, with which float4 may lose its last digit on servers before PostgreSQL 12.
   ['extra_float_digits', '3', '2'],
-  ['client_encoding', "'UTF8'"],
   ['xmloption', "'content'"],
 ];
 
@@ -66,9 +72,10 @@ const valueSettings = ['datestyle', 'timezone', 'extra_float_digits', 'client_en
 export async function beginPostgres(
   session: Runner,
   source: SourceValues,
-  values: SourceValues['session'],
+  { session: values, hasRawTexts = false }: SessionOptions,
 ): Promise<OpenTransaction> {
-  const settings = [...exactSettings.map(exactSetting), ...requiredSettings(source, values)];
+  const encoding = ['client_encoding', hasRawTexts ? "'SQL_ASCII'" : "'UTF8'"];
+  const settings = [...[...exactSettings, encoding].map(exactSetting), ...requiredSettings(source, values)];
   const [strongest] = forms;
   try {
     const all = [strongest.sql, ...settings.map(({ statements }) => statements[0]), proof];

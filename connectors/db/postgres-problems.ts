@@ -67,7 +67,7 @@ const rules: readonly Rule[] = [
     sqlstate: /^(22021|22P05)/,
     family: 'job',
     code: 'DB_QUERY_FAILED',
-    next: "the database contains text that is not in its encoding; convert the column in the query, as in convert_from(convert(convert_to(name, 'SQL_ASCII'), 'LATIN1', 'UTF8'), 'SQL_ASCII')",
+    next: 'the server cannot convert the bytes that it names; correct them in the database, or leave them out in the query',
   },
   { sqlstate: /^42501/, ...permissionDenied },
   { sqlstate: /^(08|53|57P|58000|58030|40001|40P01|55P03|25P03|72000)/, ...serverBusy },

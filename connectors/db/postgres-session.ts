@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type pg from 'pg';
-import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
+import { type Batch, type Column, logInBy, Problem, type RunWarning, seenIn } from '#sdk';
 import type { Server } from './address.ts';
 import { BatchQueue, batchesOf, lazily } from './batch-queue.ts';
 import { BatchMaker, type WireColumn } from './cells.ts';
@@ -19,6 +19,7 @@ import { Portal } from './postgres-statement.ts';
 import { whenHeard } from './reading-socket.ts';
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { avoid, isServerFailure, openOnAny } from './servers.ts';
+import { hasOtherEncoding, SourceTexts } from './source-texts.ts';
 import { SpanBlock } from './span-block.ts';
 import { objectionTo } from './target-session.ts';
 import { readTls } from './tls-files.ts';
@@ -51,6 +52,10 @@ export class PostgresSession {
   /** Whether Sluice itself ends the connection. */
   #isEnding = false;
   #version = '';
+  /** The encoding of the database as the server reports it; empty if it doesn't. */
+  #encoding = '';
+  /** Present if the server doesn't know the encoding of its texts. */
+  #texts: SourceTexts | undefined;
   /** Whether this is another database, which only speaks PostgreSQL's protocol. */
   #isImitation = false;
   /** Whether a response from the server is still outstanding. */
@@ -125,6 +130,7 @@ export class PostgresSession {
 
   #note({ parameterName: name, parameterValue: value }: { parameterName: string; parameterValue: string }): void {
     if (name === 'server_version') this.#version = value.split(' ')[0]!;
+    if (name === 'server_encoding') this.#encoding = value;
   }
 
   /** The server's version as it reports it; empty if it doesn't. */
@@ -148,7 +154,11 @@ export class PostgresSession {
 
   /** Begins the strongest transaction that the server supports, read-only by default. */
   async begin({ source, address, log }: ConnectOptions): Promise<OpenTransaction> {
-    const transaction = await beginPostgres({ run: (text) => this.#query({ text }) }, source, address.session);
+    const hasRawTexts = this.#encoding === 'SQL_ASCII';
+    if (!hasRawTexts && hasOtherEncoding(source)) throw encodingKnown(this.#encoding);
+    this.#texts = hasRawTexts ? new SourceTexts(source) : undefined;
+    const runner = { run: (text: string) => this.#query({ text }) };
+    const transaction = await beginPostgres(runner, source, { session: address.session, hasRawTexts });
     const { unknownSettings: unknown } = transaction;
     this.#isImitation = unknown.length > 0 || !transaction.isSnapshot;
     if (unknown.length > 0)
@@ -156,10 +166,15 @@ export class PostgresSession {
     return transaction;
   }
 
+  /** The warning about the texts that were changed; undefined if there were none. */
+  get textWarning(): RunWarning | undefined {
+    return this.#texts?.warning;
+  }
+
   /** The columns of the statement's result. */
   async describe(sql: string): Promise<readonly WireColumn[]> {
     try {
-      return await columnsOf(this.#client, sql);
+      return await columnsOf(this.#client, sql, this.#texts);
     } catch (thrown) {
       throw this.#problem(thrown);
     }
@@ -288,4 +303,16 @@ export class PostgresSession {
   get #connection(): pg.Connection {
     return (this.#client as unknown as { connection: pg.Connection }).connection;
   }
+}
+
+/** The server converts the texts itself, so that converting them again would damage them. */
+function encodingKnown(encoding: string): Problem {
+  return new Problem({
+    code: 'DB_ENCODING_KNOWN',
+    family: 'config',
+    message: 'encoding does not apply to this database, because the server knows the encoding of its text',
+    seen: encoding === '' ? 'the server does not report SQL_ASCII' : encoding,
+    allowed: 'databases with the encoding SQL_ASCII',
+    next: 'remove encoding from the source',
+  });
 }

@@ -47,8 +47,10 @@ async function extract(options: ConnectOptions, query: SqlQuery): Promise<Extrac
       signal.removeEventListener('abort', hangUp);
       await (whole ? session.close() : session.cancel());
     };
-    const onWarnings = (warnings: ServerWarnings) =>
+    const onWarnings = (warnings: ServerWarnings) => {
       reportWarnings(warnings, { place: session.place, option: query.warnings, warn: options.warn });
+      if (session.textWarning !== undefined) options.warn?.(session.textWarning);
+    };
     return session.read(wire, query, { signal, onWarnings, leave });
   } catch (thrown) {
     signal.removeEventListener('abort', hangUp);

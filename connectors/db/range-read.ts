@@ -30,7 +30,7 @@ export async function extractRange(given: RangeReadOptions): Promise<Extraction>
   const { from, to } = rangeBounds(range, { column, type: before?.type, timezone });
   const bounds = { from: [stored(from, before!)], to: stored(to, before!) };
   const read = await ask(rangeQuery(query, { columns: [column], ...bounds, nulls: 'leave_out' }, dialect));
-  const { type } = read.columns[columnAt(read.columns, column, 'cursor')]!;
+  const { type } = read.columns[columnAt(read.columns, column, { option: 'cursor', dialect })]!;
   refuseCursorType(column, type);
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   return {

@@ -1,4 +1,5 @@
 import { type PreparedStatement, SqliteDatabase, type SqliteValue } from '#sdk';
+import { bare } from './dialect.ts';
 import type { SqlParameter } from './options.ts';
 import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
 
@@ -9,6 +10,8 @@ export interface SqliteOrder {
   readonly timeoutMs: number;
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
+  /** Whether each value is followed by 1 if it's a text's bytes; otherwise, by 0. */
+  readonly hasRawTexts?: boolean;
 }
 
 /** A result column with its declared type. */
@@ -40,6 +43,8 @@ export class SqliteFile {
   readonly #file: OpenFile;
   readonly #order: SqliteOrder;
   readonly #statement: PreparedStatement;
+  /** The statement that returns the rows. */
+  readonly #read: PreparedStatement;
   #rows: IterableIterator<SqliteValue[]> | undefined;
 
   constructor(order: SqliteOrder) {
@@ -47,6 +52,7 @@ export class SqliteFile {
     this.#file = openSnapshot(order);
     try {
       this.#statement = this.#file.db.prepare(order.sql);
+      this.#read = order.hasRawTexts === true ? this.#rawTexts() : this.#statement;
     } catch (thrown) {
       this.close();
       throw thrown;
@@ -65,7 +71,7 @@ export class SqliteFile {
   take(): SqliteValue[][] {
     const taken: SqliteValue[][] = [];
     try {
-      this.#rows ??= this.#statement.iterateExact(...this.#order.parameters.map(bound));
+      this.#rows ??= this.#read.iterateExact(...this.#order.parameters.map(bound));
       while (taken.length < rowsAtOnce) {
         const { done, value } = this.#rows.next();
         if (done) break;
@@ -76,6 +82,22 @@ export class SqliteFile {
     }
     if (taken.length === 0 && this.#file.snapshot.isBroken) throw new FileOverwritten();
     return taken;
+  }
+
+  /** A statement with the same rows. SQLite stores UTF-16 only in files in which all texts are UTF-16. */
+  #rawTexts(): PreparedStatement {
+    const { db } = this.#file;
+    const isUtf8 = db.pragma('encoding') === 'UTF-8';
+    const names = this.columns().map((_, c) => `c${c}`);
+    if (names.length === 0) return this.#statement;
+    const pairs = names.map((name) => {
+      const isText = `typeof(${name}) = 'text'`;
+      return isUtf8 ? `iif(${isText}, cast(${name} as blob), ${name}), ${isText}` : `${name}, 0`;
+    });
+    // The names are the result's positions, because a result may have two columns of the same name.
+    return db.prepare(
+      `with r(${names.join(', ')}) as (\n${bare(this.#order.sql)}\n) select ${pairs.join(', ')} from r`,
+    );
   }
 
   close(): void {

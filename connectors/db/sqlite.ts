@@ -6,9 +6,11 @@ import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import { defaultConnectSeconds } from './options.ts';
+import { changesTexts, SourceTexts } from './source-texts.ts';
 import { openSqlite, type SqliteColumn, SqliteFile, type SqliteOrder, type SqliteReader } from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
 import { SqliteProcess } from './sqlite-process.ts';
+import { DecodingReader, SuspiciousReader } from './sqlite-texts.ts';
 import { sqliteType, sqliteValue } from './sqlite-types.ts';
 
 /** Driver for SQLite files, which are opened read-only. */
@@ -34,7 +36,7 @@ export const sqlite: Driver = {
     const reader = readerFor(options);
     const { sql, parameters } = query;
     try {
-      return await guarded(place.path, () => read(reader, { ...place, sql, parameters }, options.signal));
+      return await guarded(place.path, () => read(reader, { ...place, sql, parameters }, options));
     } catch (thrown) {
       await reader.close();
       throw options.signal.aborted ? options.signal.reason : thrown;
@@ -92,8 +94,17 @@ class SqliteHere implements SqliteReader {
   }
 }
 
-async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSignal): Promise<Extraction> {
-  const declared = await reader.open(order);
+/**
+ * SQLite replaces invalid bytes of texts without an error. Unless the options say that there may be such bytes, they're
+ * looked for only if a text has the character that replaces them, because reading bytes is slower.
+ */
+async function read(plain: SqliteReader, order: SqliteOrder, options: ConnectOptions): Promise<Extraction> {
+  const { source } = options;
+  const hasRawTexts = changesTexts(source);
+  const reader = hasRawTexts
+    ? new DecodingReader(plain, new SourceTexts(source), options)
+    : new SuspiciousReader(plain, () => refuseBadTexts(order, options));
+  const declared = await reader.open({ ...order, hasRawTexts });
   if (declared.length === 0) throw noResult();
   refuseDuplicates(declared.map(({ name }) => ({ name, type: 'text' as const })));
   const first = await reader.rows();
@@ -106,7 +117,18 @@ async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSigna
       ),
     }),
   );
-  return { columns, batches: new Batches(reader, { path: order.path, signal, first, columns }) };
+  return { columns, batches: new Batches(reader, { path: order.path, signal: options.signal, first, columns }) };
+}
+
+/** Reads all rows again, and throws a Problem for the first text that isn't valid UTF-8. */
+async function refuseBadTexts(order: SqliteOrder, options: ConnectOptions): Promise<void> {
+  const reader = new DecodingReader(readerFor(options), new SourceTexts({ bad_text: 'refuse' }), options);
+  try {
+    await reader.open({ ...order, hasRawTexts: true });
+    while ((await reader.rows()).length > 0);
+  } finally {
+    await reader.close();
+  }
 }
 
 /**

@@ -20,6 +20,7 @@ export {
   secretName,
   secretWord,
 } from '../lib/redact.ts';
+export { replacementCharacter } from '../lib/replaced-characters.ts';
 export type { RunWarning } from '../lib/run-warnings.ts';
 export { openScratchFile } from '../lib/scratch-file.ts';
 export { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../lib/sqlite.ts';
@@ -109,7 +110,7 @@ export {
   readChangedFiles,
 } from './records/changed-files.ts';
 export { discoverFiles, isReadableName } from './records/discover-files.ts';
-export { isKnownEncoding } from './records/encoding.ts';
+export { decodeText, isKnownEncoding, strictDecoder } from './records/encoding.ts';
 export { fileOptions } from './records/file-options.ts';
 export { readFiles } from './records/files.ts';
 export {

@@ -49,7 +49,7 @@ describe('a server that supports only some statements', () => {
 
   it('is read without a setting that it does not know, and reports it if values depend on it', async () => {
     const limited = server([[/;|xmloption|timezone/, unknownSetting]]);
-    expect(await beginPostgres(limited, source({}), {})).toMatchObject({
+    expect(await beginPostgres(limited, source({}), { session: {} })).toMatchObject({
       isReadOnly: true,
       unknownSettings: ['timezone', 'xmloption'],
       unsetValueSettings: ['timezone'],
@@ -61,7 +61,7 @@ describe('a server that supports only some statements', () => {
       [/;/, unknownSetting],
       [/datestyle/, postgresError('42501')],
     ]);
-    expect(await problemOf(beginPostgres(limited, source({}), {}))).toMatchObject({
+    expect(await problemOf(beginPostgres(limited, source({}), { session: {} }))).toMatchObject({
       code: 'DB_SESSION_SETTING',
       message: expect.stringContaining('datestyle'),
     });
@@ -70,7 +70,7 @@ describe('a server that supports only some statements', () => {
   it('gets settings that last without a transaction if it does not support transactions', async () => {
     const limited = server([[/;|begin/, postgresError('42601')]]);
     const options = source({ transaction: 'none', session: { work_mem: '1MB' } });
-    expect(await beginPostgres(limited, options, options.session)).toMatchObject({ isReadOnly: false });
+    expect(await beginPostgres(limited, options, options)).toMatchObject({ isReadOnly: false });
     expect(limited.runs).toEqual(expect.arrayContaining(["set timezone = 'UTC'", "set work_mem = '1MB'"]));
     expect(limited.runs.filter((sql) => /local|set_config/.test(sql)).slice(1)).toEqual([]);
   });

@@ -23,12 +23,6 @@ describeWithServer(
     });
     afterAll(() => stage.close());
 
-    it('and the advice for a text in another encoding is right', async () => {
-      const sql =
-        "select convert_from(convert(convert_to(name, 'SQL_ASCII'), 'LATIN1', 'UTF8'), 'SQL_ASCII') as name from (select E'caf\\351\\\\'::text as name) t";
-      expect(await stage.read(stage.pg('sluice', 'ascii'), sql)).toMatchObject({ rows: [['café\\']] });
-    });
-
     const kinds = { PostgreSQL: postgresSituations, MariaDB: mariadbSituations, SQLite: sqliteSituations };
     for (const [kind, situations] of Object.entries(kinds)) {
       it.each(situations)(`${kind}: %s`, async (_situation, act, code, message, next) => {

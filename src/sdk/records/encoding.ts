@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { late } from '../../lib/late.ts';
 import { Problem } from '../../lib/problem.ts';
 import { excerptOfBytes } from '../../lib/redact.ts';
+import { replacementCharacter } from '../../lib/replaced-characters.ts';
 import { validPrefix, wholeEnd } from '../../lib/utf8.ts';
 import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
@@ -105,6 +106,25 @@ function whatwgDecoder(name: string): TextDecoder | undefined {
   }
 }
 
+/** Decodes one complete text; returns undefined if its bytes aren't valid in the encoding. */
+export type StrictDecoder = (bytes: Buffer) => string | undefined;
+
+/** A decoder for the texts of an encoding that {@link isKnownEncoding} accepts. A U+FEFF at the start is kept. */
+export function strictDecoder(name: string): StrictDecoder {
+  if (isUtf8Name(name)) return (bytes) => (isUtf8(bytes) ? bytes.toString('utf8') : undefined);
+  if (whatwgDecoder(name) === undefined) return (bytes) => wellDecoded(iconv().decode(bytes, name));
+  const decoder = new TextDecoder(name, { fatal: true, ignoreBOM: true });
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+const wellDecoded = (text: string) => (text.includes(replacementCharacter) ? undefined : text);
+
 /** Decodes bytes that may be part of a longer text; invalid bytes become U+FFFD. */
 export function decodeText(bytes: Buffer, name: string): string {
   return whatwgDecoder(name) === undefined ? iconv().decode(bytes, name) : new TextDecoder(name).decode(bytes);
@@ -142,7 +162,7 @@ function decoderOf(input: RecordInput, name: string): Decode {
   let half = '';
   return (chunk) => {
     const text = half + (chunk === undefined ? (decoder.end() ?? '') : decoder.write(asBuffer(chunk)));
-    if (text.includes('\ufffd')) throw wrongEncoding(input, name);
+    if (text.includes(replacementCharacter)) throw wrongEncoding(input, name);
     half = chunk !== undefined && /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : '';
     return half === '' ? text : text.slice(0, -1);
   };

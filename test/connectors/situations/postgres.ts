@@ -268,9 +268,16 @@ export const postgresSituations: readonly Situation[] = [
   [
     'a text is in another encoding',
     (at) => at.read(at.pg('sluice', 'ascii'), "select E'caf\\351' as name"),
+    'DB_BAD_TEXT row',
+    /column "name" has a text that is not valid utf-8 caf/,
+    /set encoding .* windows-1252/,
+  ],
+  [
+    'a query converts bytes that are not text',
+    read("select convert_from('\\xe9', 'UTF8') as a"),
     'DB_QUERY_FAILED job',
     /invalid byte sequence/,
-    /convert_to\(name, 'SQL_ASCII'\), 'LATIN1'/,
+    /correct them in the database/,
   ],
 ];
 
