@@ -64,6 +64,19 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
     }
   });
 
+  /**
+   * A step that a process without helpers is sure to reach in a new state: others are counted differently if the state
+   * has rows already, or if another process does a part of the work. Nothing is settled before the first delivery.
+   */
+  function sureStepOf(seed: number): string {
+    const before = steps.slice(0, steps.indexOf('say payload.delivered #1'));
+    const [step] = handOf(
+      seed,
+      before.filter((one) => one.endsWith(' #1')),
+    );
+    return step!;
+  }
+
   /** What a seed tests. First the steps until payloads are owed, which another process can follow up at once. */
   function handsOf(
     seed: number,
@@ -95,14 +108,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'processes that share a state in a
         await oracle.look();
         return hasDied;
       };
-      const died: boolean[] = [];
+      expect(await dieAt(sureStepOf(seed)), 'a process dies at its step').toBe(true);
       const helper = stage.start({ args: ['--work-only', '--concurrency', '1'], how: clock(random) });
       oracle.died(helper);
-      for (const step of hands.until) died.push(await dieAt(step));
+      for (const step of hands.until) await dieAt(step);
       helper.child.kill('SIGKILL');
       await helper.ended;
-      for (const step of hands.after) died.push(await dieAt(step));
-      expect(died.filter(Boolean).length, 'most of the kills found their step').toBeGreaterThanOrEqual(died.length / 2);
+      for (const step of hands.after) await dieAt(step);
       await stage.rest();
     },
   );
