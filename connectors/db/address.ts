@@ -54,7 +54,11 @@ const defaultPort: Readonly<Record<DriverName, number>> = {
   mariadb: 3306,
   sqlite: 0,
   sqlserver: 1433,
+  clickhouse: 8123,
 };
+
+/** Ports that differ from the default with TLS. */
+const defaultTlsPort: Readonly<Partial<Record<DriverName, number>>> = { clickhouse: 8443 };
 
 /** The driver; undefined if neither the URL nor the options specify it. */
 export function driverOf(source: SourceValues): DriverName | undefined {
@@ -108,17 +112,18 @@ export function addressOf(source: SourceValues, service: ParameterValues = {}): 
     ...placeIn(source),
     ...defined({ user: user || undefined, password, database: database || undefined, target, connectSeconds }),
   };
+  const tls: DbTlsOptions = { ...service.tls, ...url.tls, ...defined(source.tls) };
   // The whole URL is already registered as a secret. The password is registered too, because drivers may print only the
   // password.
   if (given.password !== undefined) registerSecret(given.password);
   return {
     driver,
-    servers: serversOf(given, driver),
+    servers: serversOf({ ...given, tls }, driver),
     portCount: given.ports?.length ?? 0,
     target: given.target ?? 'any',
     database: given.database,
     user: given.user,
-    tls: { ...service.tls, ...url.tls, ...defined(source.tls) },
+    tls,
     hasChannelBinding: given.hasChannelBinding === true,
     connectSeconds: given.connectSeconds ?? defaultConnectSeconds,
     applicationName: given.applicationName ?? 'sluice',
@@ -132,11 +137,13 @@ function placeIn({ host, port }: SourceValues): ParameterValues {
   return hosts?.length ? placesOf(hosts, port) : defined({ ports: port === undefined ? undefined : [port] });
 }
 
-function serversOf({ hosts = [], ports = [], password }: ParameterValues, driver: DriverName) {
+function serversOf({ hosts = [], ports = [], password, tls }: ParameterValues, driver: DriverName) {
+  const hasTls = (tls?.mode ?? 'off') !== 'off';
+  const usual = (hasTls ? defaultTlsPort[driver] : undefined) ?? defaultPort[driver];
   const [first = '', ...others] = hosts;
   const server = (name: string, i: number): Server => {
     const host = name === '' ? 'localhost' : name;
-    const port = (ports.length === 1 ? ports[0] : ports[i]) ?? defaultPort[driver];
+    const port = (ports.length === 1 ? ports[0] : ports[i]) ?? usual;
     return { host, port, password, place: placeOf({ host, port, driver }) };
   };
   return [server(first, 0), ...others.map((one, i) => server(one, i + 1))] as const;

@@ -118,3 +118,27 @@ ${sqlserverOrder}`,
     return { sql: `${columns} and o.object_id = object_id(@p1)\n${sqlserverOrder}`, parameters: [quoted] };
   },
 };
+
+/** A primary key of ClickHouse isn't unique, so tables have none here. */
+const clickhouseColumns = `
+select if(c.database = currentDatabase(), '', c.database) as schema_name,
+       c.table as table_name,
+       if(t.engine like '%View', 'view', 'table') as kind,
+       c.name as column_name,
+       c.type as type,
+       null as key_position
+from system.columns c
+join system.tables t on t.database = c.database and t.name = c.table`;
+const clickhouseOrder = 'order by c.database <> currentDatabase(), c.database, c.table, c.position';
+
+export const clickhouseCatalogue: Catalogue = {
+  all: `${clickhouseColumns}
+where lower(c.database) not in ('system', 'information_schema')
+${clickhouseOrder}`,
+  one: (parts) => ({
+    sql: `${clickhouseColumns}
+where c.database = ${parts.length === 1 ? 'currentDatabase()' : '{p1:String}'} and c.table = {p${parts.length}:String}
+${clickhouseOrder}`,
+    parameters: parts,
+  }),
+};

@@ -132,12 +132,20 @@ const mysql: Readonly<Record<string, ReadParameter>> = {
   charset: oneOf({ utf8mb4: nothing, utf8: nothing }),
 };
 
+/** As in ClickHouse's own drivers. https://clickhouse.com/docs/integrations/connection-strings */
+const clickhouse: Readonly<Record<string, ReadParameter>> = {
+  ...common,
+  database: ifAny((database) => ({ database })),
+  secure: oneOf({ true: tlsMode('verify'), false: tlsMode('off') }),
+};
+
 const known: Readonly<Record<DriverName, Readonly<Record<string, ReadParameter>>>> = {
   postgres,
   mysql,
   mariadb: mysql,
   sqlite: {},
   sqlserver: {},
+  clickhouse,
 };
 
 /** Clients spell a parameter differently: `ssl-mode`, `ssl_mode`, `sslMode`. */

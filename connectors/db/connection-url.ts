@@ -25,6 +25,8 @@ const schemes: ReadonlyMap<string, DriverName> = new Map([
   ['mysql', 'mysql'],
   ['mariadb', 'mariadb'],
   ['sqlserver', 'sqlserver'],
+  ['clickhouse', 'clickhouse'],
+  ['clickhousedb', 'clickhouse'],
 ]);
 
 /**
@@ -118,5 +120,5 @@ function notAUrl(text: string): string {
   if (/^jdbc:/i.test(text))
     return 'is for JDBC; remove jdbc: and write the login before the host: postgres://user:password@host/database';
   if (text.includes('#')) return 'contains a #; write # as %23';
-  return 'must be a full URL that starts with postgres://, mysql://, mariadb:// or sqlserver://';
+  return 'must be a full URL that starts with postgres://, mysql://, mariadb://, sqlserver:// or clickhouse://';
 }

@@ -50,6 +50,25 @@ export const sqliteDialect: Dialect = {
   stored: (column) => `cast(${column} as text)`,
 };
 
+/** Values are bound as text, and converted to exact types: a literal with many digits would become a float. */
+export const clickhouseDialect: Dialect = {
+  quote: (name) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,
+  operand: ({ type, text }, before) => ({
+    sql: clickhouseValue(type, text, `{p${before.length + 1}:String}`),
+    parameters: [text],
+  }),
+  comparesRows: true,
+  limit: (rows) => ({ last: ` limit ${rows}` }),
+};
+
+function clickhouseValue(type: string, text: string, parameter: string): string {
+  if (type === 'integer') return `toInt256(${parameter})`;
+  if (type === 'decimal') return `toDecimal256(${parameter}, ${text.split('.')[1]?.length ?? 0})`;
+  if (type === 'uuid') return `toUUID(${parameter})`;
+  if (type === 'date') return `toDate32(${parameter})`;
+  return isTime(type) ? `parseDateTime64BestEffort(${parameter}, 9, 'UTC')` : parameter;
+}
+
 /** Text is bound as a parameter; all other values are literals. */
 export const sqlserverDialect: Dialect = {
   quote: (name) => `[${name.replaceAll(']', ']]')}]`,

@@ -16,6 +16,7 @@ const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   mariadb: mysql,
   sqlite: async () => (await import('./sqlite.ts')).sqlite,
   sqlserver: async () => (await import('./sqlserver.ts')).sqlserver,
+  clickhouse: async () => (await import('./clickhouse.ts')).clickhouse,
 };
 
 async function driverFor(given: SourceValues): Promise<Driver> {
@@ -33,7 +34,8 @@ async function driverFor(given: SourceValues): Promise<Driver> {
 export default defineConnector({
   id: 'db',
   title: 'Database',
-  summary: 'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite or SQL Server.',
+  summary:
+    'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite, SQL Server or ClickHouse.',
   source,
   query,
   ...reference,

@@ -186,11 +186,11 @@ function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): OptionFau
 function textFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
   const { encoding, bad_text } = source;
   const set = [...(encoding === undefined ? [] : ['encoding']), ...(bad_text === 'refuse' ? [] : ['bad_text'])];
-  const isTheirs = driver === undefined || driver === 'postgres' || driver === 'sqlite';
+  const isTheirs = driver === undefined || ['postgres', 'sqlite', 'clickhouse'].includes(driver);
   if (!isTheirs)
     return set.map((option) => ({
       option,
-      message: 'is only for PostgreSQL and SQLite; other databases convert text',
+      message: 'is only for PostgreSQL, SQLite and ClickHouse; other databases convert text',
     }));
   return encoding === undefined || isKnownEncoding(encoding)
     ? []

@@ -1,6 +1,6 @@
 import { type OptionValues, option, type TlsFiles, tlsFileSchemas, tlsModes, tlsVerifySchema } from '#sdk';
 
-export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] as const;
+export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver', 'clickhouse'] as const;
 export type DriverName = (typeof drivers)[number];
 
 /**
@@ -93,7 +93,8 @@ export const source = {
   port: option.integer({
     minimum: 1,
     maximum: 65_535,
-    about: 'Port of the server. Default: 5432 for PostgreSQL, 3306 for MySQL and MariaDB, 1433 for SQL Server.',
+    about:
+      'Port of the server. Default: 5432 for PostgreSQL, 3306 for MySQL and MariaDB, 1433 for SQL Server, 8123 for ClickHouse, 8443 for ClickHouse with TLS.',
     example: 5433,
   }),
   database: option.text({ about: 'Name of the database.', example: 'shop' }),
@@ -150,7 +151,8 @@ export const source = {
   session: option.map<SettingValue>(
     { type: ['string', 'number', 'boolean'] },
     {
-      about: 'PostgreSQL, MySQL and MariaDB: settings of the session, such as search_path or group_concat_max_len.',
+      about:
+        'PostgreSQL, MySQL, MariaDB and ClickHouse: settings of the session, such as search_path or group_concat_max_len.',
       example: { search_path: 'reporting', work_mem: '64MB' },
     },
   ),
@@ -160,13 +162,14 @@ export const source = {
     about: 'Maximum number of jobs in one process that read from this server at the same time; other jobs wait.',
   }),
   encoding: option.text({
-    about: 'PostgreSQL databases with the encoding SQL_ASCII, and SQLite: the encoding of their text. Default: UTF-8.',
+    about:
+      'PostgreSQL databases with the encoding SQL_ASCII, SQLite and ClickHouse: the encoding of their text. Default: UTF-8.',
     example: 'windows-1252',
   }),
   bad_text: option.choice(badTexts, {
     default: 'refuse',
     about:
-      'PostgreSQL databases with the encoding SQL_ASCII, and SQLite: what to do with text that is not valid in its encoding. It fails the run, each invalid character becomes U+FFFD, or the whole text becomes base64.',
+      'PostgreSQL databases with the encoding SQL_ASCII, SQLite and ClickHouse: what to do with text that is not valid in its encoding. It fails the run, each invalid character becomes U+FFFD, or the whole text becomes base64.',
   }),
   zero_dates: option.choice(['refuse', 'null'], {
     default: 'refuse',
@@ -234,7 +237,7 @@ export const query = {
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'With sql: placeholder values, in order: $1, $2 … for PostgreSQL; @p1, @p2 … for SQL Server; ? for the others. They are bound, never inserted into the SQL.',
+        'With sql: placeholder values, in order: $1, $2 … for PostgreSQL; @p1, @p2 … for SQL Server; {p1:String}, {p2:UInt64} … for ClickHouse; ? for the others. They are bound, never inserted into the SQL.',
       example: ['DE'],
     },
   ),

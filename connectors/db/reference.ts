@@ -8,6 +8,7 @@ export const reference = {
     'A job runs only one statement. Statements that write are refused or, on SQL Server, rolled back.',
     'With `cursor` and without `write`, each run replaces what the instance shows, so the dashboard shows only the new rows. With `write: {disposition: merge, key: …}`, it has all rows.',
     'With `chunks`, rows do not come from a single snapshot.',
+    'ClickHouse support was tested with ClickHouse’s engine, but not with a whole server; logins are untested.',
     'SQL Server requires `npm install tedious`. SQL Server support was tested against the protocol specification, not against a real server; client certificates, SSH and Azure are untested.',
     'If two columns of the result have the same name, the run fails.',
     'Each SQLite query runs in a separate process, which ends when the job’s run ends.',

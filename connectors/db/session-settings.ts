@@ -6,6 +6,8 @@ const reserved: Partial<Record<DriverName, RegExp>> = {
     /^((default_)?transaction_\w+|datestyle|timezone|intervalstyle|bytea_output|extra_float_digits|client_encoding|xmloption|xmlbinary|lc_monetary|zero_damaged_pages|ignore_checksum_failure)$/i,
   mysql:
     /^(autocommit|(transaction|tx)_\w+|completion_type|time_zone|character_set_\w+|collation_connection|sql_select_limit|(un)?names)$/i,
+  clickhouse:
+    /^(readonly|allow_ddl|limit|offset|extremes|\w*overflow_mode(_leaf)?|skip_unavailable_shards|(in|out)put_format_\w+|format_\w+|default_format|database|query|query_id|param_\w+|user|password|session_\w+|date_time_output_format|wait_end_of_query|compress|decompress|enable_http_compression|http_\w+|cancel_http_\w+)$/i,
 };
 
 const whatTheyCould = 'which could change values, leave out rows or allow writes';
@@ -16,7 +18,7 @@ export function settingFaults({ session }: Pick<SourceValues, 'session'>, driver
   if (names.length === 0 || driver === undefined) return [];
   const kind = driver === 'mariadb' ? 'mysql' : driver;
   const refused = reserved[kind];
-  if (refused === undefined) return ['is only for PostgreSQL, MySQL and MariaDB; remove it'];
+  if (refused === undefined) return ['is only for PostgreSQL, MySQL, MariaDB and ClickHouse; remove it'];
   return names.flatMap((name) => {
     if (!/^[a-z_][a-z0-9_]*(\.[a-z0-9_]+)*$/i.test(name)) return [`has an invalid name: ${JSON.stringify(name)}`];
     return refused.test(name) ? [`cannot contain ${name}, ${whatTheyCould}; remove it`] : [];

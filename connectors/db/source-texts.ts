@@ -33,6 +33,11 @@ export class SourceTexts {
     this.#decode = strictDecoder(encoding);
   }
 
+  /** Whether a text may differ from the one in the database. */
+  get changes(): boolean {
+    return changesTexts({ encoding: this.#encoding, bad_text: this.#badText });
+  }
+
   /**
    * The text of a cell. `finish` makes it the canonical text of the column's type; base64 already is. Throws a Problem
    * without the row.
@@ -55,8 +60,7 @@ export class SourceTexts {
     const { column, fix } = wire;
     if (column.name.includes(replacementCharacter)) throw badName(column.name);
     if (column.type !== 'text' && column.type !== 'json') return wire;
-    const isAsStored = this.#badText === 'refuse' && !hasOtherEncoding({ encoding: this.#encoding });
-    return { column, fix: fix === undefined && isAsStored ? this.#checked(column) : this.#rewritten(column, fix) };
+    return { column, fix: fix === undefined && !this.changes ? this.#checked(column) : this.#rewritten(column, fix) };
   }
 
   #checked(column: Column): CellRewrite {

@@ -123,6 +123,7 @@ export {
   withFilesRead,
 } from './records/files-read.ts';
 export type { RecordInput } from './records/input.ts';
+export { unescapeInPlace } from './records/json-text.ts';
 export {
   formatOfMediaType,
   formatOfName,

@@ -2,7 +2,7 @@ import { launch, type ServerFolder, type Supervised, type TestServer, untilAnswe
 
 interface Database {
   readonly folder: ServerFolder;
-  readonly scheme: 'postgres' | 'mysql';
+  readonly scheme: 'postgres' | 'mysql' | 'clickhouse';
   readonly account: Pick<TestServer, 'user' | 'password' | 'database'>;
   /** Starts the server on the port, with its existing data. */
   start(port: number): Promise<Supervised>;

@@ -1,0 +1,40 @@
+import { clickhouseCatalogue } from './catalogue-queries.ts';
+import { ClickhouseSession } from './clickhouse-session.ts';
+import { clickhouseDialect } from './dialects.ts';
+import type { ConnectOptions, Driver } from './driver.ts';
+import { servedBy } from './servers.ts';
+import { warnOfTransaction } from './transaction.ts';
+
+/** ClickHouse has no transactions. A query reads the parts that its tables have when it starts. */
+const transaction = { isSnapshot: true, isReadOnly: true, unknownSettings: [], unsetValueSettings: [] };
+
+/** Driver for ClickHouse, over its HTTP interface. https://clickhouse.com/docs/interfaces/http */
+export const clickhouse: Driver = {
+  dialect: clickhouseDialect,
+  catalogue: clickhouseCatalogue,
+  async check(options) {
+    const session = await ClickhouseSession.open(options);
+    try {
+      const { version, user, database } = session.greeting;
+      return `ClickHouse ${version} as ${user} on ${database}${servedBy(options.address, session.place)}`;
+    } finally {
+      session.close();
+    }
+  },
+  async extract(options, query) {
+    const session = await ClickhouseSession.open(options);
+    try {
+      refuseTwoQueries(options, session.place);
+      return await session.read(query, options);
+    } catch (thrown) {
+      session.close();
+      options.signal.throwIfAborted();
+      throw thrown;
+    }
+  },
+};
+
+/** Two queries don't see the same rows. */
+function refuseTwoQueries({ needsSnapshot = false }: ConnectOptions, place: string): void {
+  warnOfTransaction({ ...transaction, isSnapshot: !needsSnapshot }, { place, needsSnapshot });
+}
