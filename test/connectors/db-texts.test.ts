@@ -18,7 +18,13 @@ describe('the options for the encoding of text', () => {
 
   it.each<[string, Options, Options | undefined, string, RegExp]>([
     ['a typo', { file: 'a', encoding: 'windows-1225' }, undefined, 'encoding', /unknown encoding/],
-    ['MySQL', { url: 'mysql://a@b', encoding: 'latin1' }, undefined, 'encoding', /only for PostgreSQL and SQLite/],
+    [
+      'MySQL',
+      { url: 'mysql://a@b', encoding: 'latin1' },
+      undefined,
+      'encoding',
+      /only for PostgreSQL, SQLite and ClickHouse/,
+    ],
     ['SQL Server', { url: 'sqlserver://a@b', bad_text: 'base64' }, undefined, 'bad_text', /only for PostgreSQL/],
     [
       'a parameter that would be sent as UTF-8',

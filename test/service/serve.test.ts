@@ -1,10 +1,13 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { serve } from '../../src/cli/commands/serve.ts';
+import type { Log } from '../../src/lib/log.ts';
 import { fixtures, keys, scratch } from './service.ts';
 
 interface Started {
@@ -35,6 +38,33 @@ async function readyIn(file: string): Promise<{ url: string; pid: number }> {
 }
 
 describe('sluice serve', () => {
+  it('has written the ready file when it says that it is listening', async () => {
+    const folder = await scratch();
+    const readyFile = join(folder, 'ready.json');
+    const seen: boolean[] = [];
+    const log = { info: () => seen.push(existsSync(readyFile)) } as unknown as Log;
+    const service = await serve({ host: '127.0.0.1', port: 0, data: 'memory', limits: true, readyFile, log });
+    await service.close();
+    expect(seen).toEqual([true]);
+  });
+
+  it('shows the key of a new company even if it cannot write the ready file', async () => {
+    const folder = await scratch();
+    const { ended } = start(
+      '--port',
+      '0',
+      '--data',
+      join(folder, 'data'),
+      '--ready-file',
+      join(folder, 'no/ready.json'),
+    );
+    const { code, out, err } = await ended;
+    expect(code).not.toBe(0);
+    expect(err).toContain('Cannot write the ready file');
+    expect(out).toMatch(/API key \(shown only once\):\s+[0-9a-f]{40}/);
+    expect(out).not.toContain('listening');
+  });
+
   it('writes its address to the ready file and the log, and exits with 0 on SIGTERM', async () => {
     const folder = await scratch();
     const file = join(folder, 'fixtures.json');

@@ -31,13 +31,17 @@ export interface ServeOptions {
   readonly log: Log;
 }
 
-/** Starts the service and prints its URL. The first start also prints the admin's API key. */
+/**
+ * Starts the service and prints its URL. The first start also prints the admin's API key. The ready file is written
+ * before anything says that the service is listening, because a reader of that may open the file at once.
+ */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { startService } = await import('../../service/service.ts');
   const service = await startService(options);
   const { url, firstKey, control } = service;
   const madeToken = options.control?.token === undefined ? control?.token : undefined;
   const isForPeople = process.stdout.isTTY === true;
+  const running = await announced(service, options.readyFile, madeToken);
   if (isForPeople) process.stdout.write(`${welcome(options, service, madeToken)}\n\n`);
   else {
     if (firstKey !== undefined) sayKey(firstKey);
@@ -46,12 +50,23 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   // A person has already read the URL.
   const level = isForPeople && process.stderr.isTTY ? 'debug' : 'info';
   options.log[level]('service is listening', { url, pid: process.pid, ...(control && { control_url: control.url }) });
+  return running;
+}
+
+/** Writes the ready file, if there's one. If that fails, closes the service. */
+async function announced(
+  service: RunningService,
+  readyFile: string | undefined,
+  madeToken: string | undefined,
+): Promise<RunningService> {
+  if (readyFile === undefined) return service;
   try {
-    if (options.readyFile === undefined) return service;
-    return await announce(options.readyFile, service, madeToken);
+    return await announce(readyFile, service, madeToken);
   } catch (thrown) {
+    // The key is never shown again.
+    if (service.firstKey !== undefined) sayKey(service.firstKey);
     await service.close();
-    throw unwritable(options.readyFile!, thrown);
+    throw unwritable(readyFile, thrown);
   }
 }
 
