@@ -6,7 +6,7 @@ import { addressOf } from '../../connectors/db/address.ts';
 import { format } from '../../connectors/db/clickhouse-rows.ts';
 import { clickhouseType } from '../../connectors/db/clickhouse-types.ts';
 import db from '../../connectors/db/index.ts';
-import { check, type Options, problemOf, read } from './db-reader.ts';
+import { check, extract, firstOf, type Options, problemOf, read } from './db-reader.ts';
 
 const head = '"id"\t"name"\n"UInt64"\t"Nullable(String)"\n';
 const rows = '1\t"a\\tb"\n2\tnull\n3\t"é"\n';
@@ -112,6 +112,22 @@ describe('a ClickHouse result', () => {
       seen: 'error 241',
     });
   });
+});
+
+it('a ClickHouse query ends on the server if its reader stops early, even before the first row', async () => {
+  let ended = 0;
+  const source = await serverThat((response) => {
+    response.writeHead(200, { 'X-ClickHouse-Format': format }).write(head);
+    const send = () => {
+      while (response.write('1\t"a"\n'.repeat(10_000)));
+    };
+    response.on('drain', send).on('close', () => ended++);
+    send();
+  });
+  await (await firstOf(await extract(source, 'select'))).return!();
+  await expect.poll(() => ended).toBe(1);
+  await (await extract(source, 'select')).batches[Symbol.asyncIterator]().return!();
+  await expect.poll(() => ended).toBe(2);
 });
 
 describe('a response that is no result', () => {
