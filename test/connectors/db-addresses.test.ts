@@ -300,18 +300,19 @@ describeWithServer(
     const unknown = Buffer.from('E\0\0\0\x17SERROR\0C42704\0Mno\0\0Z\0\0\0\x05I');
 
     it.each<[string, readonly Buffer[], string]>([
-      ['never says whether it is suitable', [loggedIn], 'did not respond within 0.5 s'],
+      ['never says whether it is suitable', [loggedIn], 'did not respond within 10 s'],
       ['does not know the question', [loggedIn, unknown], 'does not support target_session_attrs: read-write'],
     ])('skips a host that %s', async (_, answers, reason) => {
       const silent = `127.0.0.1:${await startScripted(answers)}`;
       const up = `127.0.0.1:${server().port}`;
-      const options = { target_session_attrs: 'read-write', connect_timeout_seconds: 0.5 };
-      const at = (hosts: string) => ({ url: server().url.replace(up, hosts), ...options });
+      // The default timeout, because it also counts for the other server, which may be busy.
+      const at = (hosts: string) => ({ url: server().url.replace(up, hosts), target_session_attrs: 'read-write' });
       const skipped: object[] = [];
       const info = (_message: string, facts?: object) => skipped.push(facts!);
       expect(await check(at(`${silent},${up}`), { info })).toContain(` at ${up}`);
       expect(skipped).toEqual([{ place: silent, reason: expect.stringContaining(reason) }]);
-      expect(await problemOf(check(at(silent)))).toMatchObject({ family: 'try_later' });
+      const alone = { ...at(silent), connect_timeout_seconds: 0.5 };
+      expect(await problemOf(check(alone))).toMatchObject({ family: 'try_later' });
     });
 
     it('stops waiting for the answer if the run is aborted', async () => {

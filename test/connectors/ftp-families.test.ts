@@ -158,7 +158,7 @@ describe('a server with another protocol', () => {
     return {
       host: '127.0.0.1',
       port: (server.address() as AddressInfo).port,
-      connect_timeout_seconds: greeting === '' ? 0.5 : 5,
+      connect_timeout_seconds: greeting === '' ? 0.5 : 60,
     };
   };
   const asked = async (protocol: string, greeting: string) => {
