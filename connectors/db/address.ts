@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { expandHome, registerSecret, type SourceAccount } from '#sdk';
-import { type ParameterFault, type ParameterValues, readParameters } from './connection-parameters.ts';
+import { type ParameterFault, readParameters } from './connection-parameters.ts';
 import {
   type ConnectionUrl,
   driverIn,
@@ -9,6 +9,7 @@ import {
   parseConnectionUrl,
   unescapedPassword,
 } from './connection-url.ts';
+import { engines } from './engines.ts';
 import {
   type DbTlsOptions,
   type DriverName,
@@ -16,6 +17,7 @@ import {
   type SourceValues,
   type TargetSession,
 } from './options.ts';
+import type { ParameterValues } from './parameter-readers.ts';
 import { serviceFileOf } from './service-file.ts';
 
 /** One server of a source. */
@@ -47,18 +49,6 @@ export interface ServerAddress {
   readonly startupOptions: string | undefined;
   readonly session: SourceValues['session'];
 }
-
-const defaultPort: Readonly<Record<DriverName, number>> = {
-  postgres: 5432,
-  mysql: 3306,
-  mariadb: 3306,
-  sqlite: 0,
-  sqlserver: 1433,
-  clickhouse: 8123,
-};
-
-/** Ports that differ from the default with TLS. */
-const defaultTlsPort: Readonly<Partial<Record<DriverName, number>>> = { clickhouse: 8443 };
 
 /** The driver; undefined if neither the URL nor the options specify it. */
 export function driverOf(source: SourceValues): DriverName | undefined {
@@ -139,7 +129,8 @@ function placeIn({ host, port }: SourceValues): ParameterValues {
 
 function serversOf({ hosts = [], ports = [], password, tls }: ParameterValues, driver: DriverName) {
   const hasTls = (tls?.mode ?? 'off') !== 'off';
-  const usual = (hasTls ? defaultTlsPort[driver] : undefined) ?? defaultPort[driver];
+  const { port, tlsPort = port } = engines[driver];
+  const usual = hasTls ? tlsPort : port;
   const [first = '', ...others] = hosts;
   const server = (name: string, i: number): Server => {
     const host = name === '' ? 'localhost' : name;

@@ -1,34 +1,6 @@
-import { sslModes } from '#sdk';
-import { isPort } from './connection-url.ts';
-import {
-  type DbTlsOptions,
-  type DriverName,
-  type SettingValue,
-  type TargetSession,
-  targetSessions,
-} from './options.ts';
-import { allowedInsteadOf } from './session-settings.ts';
-
-/** What the parameters of a URL or the entries of a connection service set. */
-export interface ParameterValues {
-  /** An empty host is the default one. */
-  readonly hosts?: readonly string[];
-  /** One port for all hosts, or one for each. An undefined port is the default one. */
-  readonly ports?: readonly (number | undefined)[];
-  readonly database?: string;
-  readonly user?: string;
-  readonly password?: string;
-  readonly target?: TargetSession;
-  /** The server's command-line options for the session. */
-  readonly startupOptions?: string;
-  readonly applicationName?: string;
-  readonly connectSeconds?: number;
-  /** Whether the login must be bound to the TLS connection (SCRAM-SHA-256-PLUS). */
-  readonly hasChannelBinding?: boolean;
-  readonly tls?: Partial<DbTlsOptions>;
-  /** Settings of the session. */
-  readonly session?: Readonly<Record<string, SettingValue>>;
-}
+import { engines } from './engines.ts';
+import type { DbTlsOptions, DriverName } from './options.ts';
+import type { ParameterValues } from './parameter-readers.ts';
 
 /** A parameter that can't be used. */
 export interface ParameterFault {
@@ -39,114 +11,6 @@ export interface ParameterFault {
   /** Whether the parameter sets the TLS mode, which the tls option can replace. */
   readonly isTlsMode: boolean;
 }
-
-/** Returns the values that a parameter sets; otherwise, the allowed values. */
-type ReadParameter = (value: string) => ParameterValues | Refused;
-
-interface Refused {
-  readonly allowed: string;
-}
-
-/** One of these words. Their values are what they set. */
-function oneOf(words: Readonly<Record<string, ParameterValues>>): ReadParameter {
-  const values = new Map(Object.entries(words));
-  return (value) => values.get(value.toLowerCase().replaceAll('_', '-')) ?? { allowed: [...values.keys()].join(', ') };
-}
-
-const file = (option: 'ca_file' | 'cert_file' | 'key_file'): ReadParameter => {
-  return (path) => (path === '' ? { allowed: 'the path of a file' } : { tls: { [option]: path } });
-};
-const tlsMode = (mode: DbTlsOptions['mode']): ParameterValues => ({ tls: { mode } });
-const nothing: ParameterValues = {};
-
-/** `sslrootcert=system` means the authorities that the system trusts, which are Node's here. */
-const rootCertificate: ReadParameter = (path) => (path === 'system' ? tlsMode('verify') : file('ca_file')(path));
-
-/** As libpq does: zero and negative numbers mean no timeout, which isn't supported. */
-const connectTimeout: ReadParameter = (value) =>
-  /^\d+$/.test(value) && Number(value) > 0 ? { connectSeconds: Number(value) } : { allowed: 'numbers greater than 0' };
-
-/** The path of a socket may contain colons, as Google Cloud SQL's do. */
-const hosts: ReadParameter = (text) => ({ hosts: text.split(',') });
-
-/** A parameter that sets nothing if it's empty, so that no driver replaces it with an environment variable. */
-function ifAny(read: ReadParameter): ReadParameter {
-  return (value) => (value === '' ? nothing : read(value));
-}
-
-const common: Readonly<Record<string, ReadParameter>> = {
-  host: ifAny(hosts),
-  port: ifAny((text) => {
-    const ports = text.split(',');
-    if (!ports.every((port) => port === '' || isPort(port))) return { allowed: 'numbers from 1 to 65535' };
-    return { ports: ports.map((port) => (port === '' ? undefined : Number(port))) };
-  }),
-  user: ifAny((user) => ({ user })),
-  password: ifAny((password) => ({ password })),
-  // Parameters of other programs' connection pools.
-  pgbouncer: () => nothing,
-  connection_limit: () => nothing,
-  pool_timeout: () => nothing,
-};
-
-/** https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS */
-const postgres: Readonly<Record<string, ReadParameter>> = {
-  ...common,
-  dbname: ifAny((database) => ({ database })),
-  sslmode: oneOf(Object.fromEntries(Object.entries(sslModes).map(([name, mode]) => [name, tlsMode(mode)]))),
-  ssl: oneOf({ true: tlsMode('require'), false: tlsMode('off') }),
-  sslrootcert: rootCertificate,
-  sslcert: file('cert_file'),
-  sslkey: file('key_file'),
-  // Prisma's parameter, which it adds to the URLs that it writes.
-  schema: ifAny((schema) => ({ session: { search_path: `"${schema.replaceAll('"', '""')}"` } })),
-  gssencmode: oneOf({ disable: nothing, prefer: nothing }),
-  channel_binding: oneOf({ disable: nothing, prefer: nothing, require: { hasChannelBinding: true } }),
-  options: ifAny((startupOptions) => {
-    const allowed = allowedInsteadOf(startupOptions);
-    return allowed === undefined ? { startupOptions } : { allowed };
-  }),
-  application_name: ifAny((applicationName) => ({ applicationName })),
-  fallback_application_name: () => nothing,
-  connect_timeout: connectTimeout,
-  client_encoding: oneOf({ utf8: nothing, 'utf-8': nothing, auto: nothing }),
-  target_session_attrs: oneOf(Object.fromEntries(targetSessions.map((target) => [target, { target }]))),
-};
-
-/** https://dev.mysql.com/doc/refman/8.4/en/connecting-using-uri-or-key-value-pairs.html, and what hosters write. */
-const mysql: Readonly<Record<string, ReadParameter>> = {
-  ...common,
-  socket: ifAny(hosts),
-  unix_socket: ifAny(hosts),
-  'ssl-mode': oneOf({
-    disabled: tlsMode('off'),
-    required: tlsMode('require'),
-    'verify-ca': tlsMode('verify-ca'),
-    'verify-identity': tlsMode('verify'),
-  }),
-  ssl: oneOf({ true: tlsMode('verify'), '{"rejectunauthorized":true}': tlsMode('verify') }),
-  sslaccept: oneOf({ strict: tlsMode('verify') }),
-  'ssl-ca': file('ca_file'),
-  'ssl-cert': file('cert_file'),
-  'ssl-key': file('key_file'),
-  charset: oneOf({ utf8mb4: nothing, utf8: nothing }),
-};
-
-/** As in ClickHouse's own drivers. https://clickhouse.com/docs/integrations/connection-strings */
-const clickhouse: Readonly<Record<string, ReadParameter>> = {
-  ...common,
-  database: ifAny((database) => ({ database })),
-  secure: oneOf({ true: tlsMode('verify'), false: tlsMode('off') }),
-};
-
-const known: Readonly<Record<DriverName, Readonly<Record<string, ReadParameter>>>> = {
-  postgres,
-  mysql,
-  mariadb: mysql,
-  sqlite: {},
-  sqlserver: {},
-  clickhouse,
-};
 
 /** Clients spell a parameter differently: `ssl-mode`, `ssl_mode`, `sslMode`. */
 const normalized = (name: string) => name.toLowerCase().replaceAll(/[-_]/g, '');
@@ -190,7 +54,7 @@ export function readParameters(
 function readParameter(driver: DriverName, name: string, value: string): ParameterValues | ParameterFault {
   const parameter = `${name}=${value}`;
   const key = normalized(name);
-  const [, read] = Object.entries(known[driver]).find(([one]) => normalized(one) === key) ?? [];
+  const [, read] = Object.entries(engines[driver].parameters).find(([one]) => normalized(one) === key) ?? [];
   if (read === undefined) return { parameter, message: unknownMessage(driver, name), isTlsMode: false };
   const isTlsMode = tlsModes.includes(key);
   if (isTlsMode && opportunistic.test(value)) return { parameter, message: opportunisticMessage(parameter), isTlsMode };
@@ -211,7 +75,7 @@ function opportunisticMessage(seen: string): string {
 }
 
 function unknownMessage(driver: DriverName, name: string): string {
-  const names = Object.keys(known[driver]);
+  const names = Object.keys(engines[driver].parameters);
   const allowed = names.length === 0 ? 'none' : names.join(', ');
   return `has the unknown parameter ${JSON.stringify(name)}; remove it, or set an option instead. Allowed parameters: ${allowed}`;
 }

@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net';
-import type { DriverName } from './options.ts';
+import { engines } from './engines.ts';
+import { type DriverName, drivers } from './options.ts';
+import { isPort } from './parameter-readers.ts';
 
 /** A connection URL, split into its decoded parts. Parts that the URL lacks are undefined. */
 export interface ConnectionUrl {
@@ -19,15 +21,14 @@ export interface HostPort {
   readonly port?: number;
 }
 
-const schemes: ReadonlyMap<string, DriverName> = new Map([
-  ['postgres', 'postgres'],
-  ['postgresql', 'postgres'],
-  ['mysql', 'mysql'],
-  ['mariadb', 'mariadb'],
-  ['sqlserver', 'sqlserver'],
-  ['clickhouse', 'clickhouse'],
-  ['clickhousedb', 'clickhouse'],
-]);
+const schemes: ReadonlyMap<string, DriverName> = new Map(
+  drivers.flatMap((name) => engines[name].schemes.map((scheme) => [scheme, name] as const)),
+);
+
+/** `postgres://, mysql:// or sqlserver://` */
+const examples = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+  drivers.flatMap((name) => engines[name].schemes.slice(0, 1)).map((scheme) => `${scheme}://`),
+);
 
 /**
  * What is wrong with a URL whose password contains a delimiter. The parts of such a URL contain parts of the password,
@@ -95,11 +96,6 @@ function hostIn(text: string): HostPort | undefined {
   return isPort(port) ? { host, port: Number(port) } : undefined;
 }
 
-/** Whether the text is a port number. */
-export function isPort(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
-}
-
 function part(text = ''): string | undefined {
   return text === '' ? undefined : decodeURIComponent(text);
 }
@@ -120,5 +116,5 @@ function notAUrl(text: string): string {
   if (/^jdbc:/i.test(text))
     return 'is for JDBC; remove jdbc: and write the login before the host: postgres://user:password@host/database';
   if (text.includes('#')) return 'contains a #; write # as %23';
-  return 'must be a full URL that starts with postgres://, mysql://, mariadb://, sqlserver:// or clickhouse://';
+  return `must be a full URL that starts with ${examples}`;
 }

@@ -1,6 +1,7 @@
 import { isKnownEncoding, tlsFileFaults, tlsVerificationFaults } from '#sdk';
 import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.ts';
 import { hostsIn, parseConnectionUrl } from './connection-url.ts';
+import { engines, titlesOf } from './engines.ts';
 import type { DriverName, QueryValues, SourceValues } from './options.ts';
 import { settingFaults } from './session-settings.ts';
 import { hasOtherEncoding } from './source-texts.ts';
@@ -186,11 +187,11 @@ function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): OptionFau
 function textFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
   const { encoding, bad_text } = source;
   const set = [...(encoding === undefined ? [] : ['encoding']), ...(bad_text === 'refuse' ? [] : ['bad_text'])];
-  const isTheirs = driver === undefined || ['postgres', 'sqlite', 'clickhouse'].includes(driver);
+  const isTheirs = driver === undefined || engines[driver].hasRawTexts === true;
   if (!isTheirs)
     return set.map((option) => ({
       option,
-      message: 'is only for PostgreSQL, SQLite and ClickHouse; other databases convert text',
+      message: `is only for ${titlesOf(({ hasRawTexts }) => hasRawTexts === true)}; other databases convert text`,
     }));
   return encoding === undefined || isKnownEncoding(encoding)
     ? []

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expandHome, Problem, type ProblemOptions } from '#sdk';
-import { type ParameterValues, readParameters } from './connection-parameters.ts';
+import { readParameters } from './connection-parameters.ts';
 import type { SourceValues } from './options.ts';
+import type { ParameterValues } from './parameter-readers.ts';
 
 const defaultFile = '~/.pg_service.conf';
 

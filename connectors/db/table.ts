@@ -1,8 +1,6 @@
 import type { Dialect } from './dialect.ts';
+import { engines } from './engines.ts';
 import type { DriverName, QueryValues, SqlQuery } from './options.ts';
-
-/** How many names a table's name can have, such as database, schema and table on SQL Server. Default: 2. */
-const maxParts: Readonly<Partial<Record<DriverName, number>>> = { sqlserver: 3 };
 
 /** The query with its statement: the `sql` option, or a select from `table`. */
 export function sqlQuery(query: QueryValues, dialect: Dialect): SqlQuery {
@@ -35,20 +33,15 @@ export function tableFaults(
     ];
   }
   const parts = table.split('.');
-  const most = driver === undefined ? 3 : (maxParts[driver] ?? 2);
+  const example = engines[driver ?? 'sqlserver'].exampleTable;
+  const maxParts = example.split('.').length;
   const repeated = columns.find((name, i) => columns.indexOf(name) < i);
   return [
     ...(sql === undefined ? [] : [{ option: 'table', message: 'cannot be combined with sql; remove one of the two' }]),
-    ...(parts.some((part) => part.trim() === '') || parts.length > most
-      ? [{ option: 'table', message: `is not a table's name, such as orders or ${exampleOf(driver)}` }]
+    ...(parts.some((part) => part.trim() === '') || parts.length > maxParts
+      ? [{ option: 'table', message: `is not a table's name, such as orders or ${example}` }]
       : []),
     ...(parameters.length > 0 ? [{ option: 'parameters', message: 'requires sql; remove it' }] : []),
     ...(repeated === undefined ? [] : [{ option: 'columns', message: `lists ${JSON.stringify(repeated)} twice` }]),
   ];
-}
-
-function exampleOf(driver: DriverName | undefined): string {
-  if (driver === 'postgres') return 'public.orders';
-  if (driver === 'sqlite') return 'main.orders';
-  return driver === 'sqlserver' ? 'dbo.orders' : 'shop.orders';
 }

@@ -1,0 +1,24 @@
+import type { ReadParameter } from './parameter-readers.ts';
+
+/** What is known of a kind of database before its driver is loaded. */
+export interface DatabaseEngine {
+  /** Its name in texts. */
+  readonly title: string;
+  /** The schemes of its URLs; the first one is the usual one. */
+  readonly schemes: readonly string[];
+  /** The default port; 0 for a file. */
+  readonly port: number;
+  /** The default port with TLS, if it's another one. */
+  readonly tlsPort?: number;
+  /** The parameters of its URLs. */
+  readonly parameters: Readonly<Record<string, ReadParameter>>;
+  /**
+   * Settings of a session with which values could change, rows could be missing, or writes could be possible. Absent if
+   * the option `session` doesn't apply.
+   */
+  readonly reservedSettings?: RegExp;
+  /** The name of a table with as many parts as it can have, such as schema and table. */
+  readonly exampleTable: string;
+  /** Whether it may have text whose encoding it doesn't know. */
+  readonly hasRawTexts?: true;
+}

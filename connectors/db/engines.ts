@@ -1,0 +1,26 @@
+import type { DatabaseEngine } from './database-engine.ts';
+import { clickhouse } from './engines/clickhouse.ts';
+import { mariadb } from './engines/mariadb.ts';
+import { mysql } from './engines/mysql.ts';
+import { postgres } from './engines/postgres.ts';
+import { sqlite } from './engines/sqlite.ts';
+import { sqlserver } from './engines/sqlserver.ts';
+import type { DriverName } from './options.ts';
+
+/** All kinds of databases, by their drivers' names. */
+export const engines: Readonly<Record<DriverName, DatabaseEngine>> = {
+  postgres,
+  mysql,
+  mariadb,
+  sqlite,
+  sqlserver,
+  clickhouse,
+};
+
+const all = Object.values(engines);
+
+/** The titles of the engines that an option is for: `PostgreSQL, MySQL and MariaDB`. */
+export function titlesOf(isFor: (engine: DatabaseEngine) => boolean): string {
+  const titles = all.filter(isFor).map(({ title }) => title);
+  return new Intl.ListFormat('en-GB').format(titles);
+}

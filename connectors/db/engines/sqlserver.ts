@@ -1,0 +1,9 @@
+import type { DatabaseEngine } from '../database-engine.ts';
+
+export const sqlserver: DatabaseEngine = {
+  title: 'SQL Server',
+  schemes: ['sqlserver'],
+  port: 1433,
+  parameters: {},
+  exampleTable: 'shop.dbo.orders',
+};
