@@ -5,7 +5,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { serve } from '../../src/cli/commands/serve.ts';
 import type { Log } from '../../src/lib/log.ts';
 import { fixtures, keys, scratch } from './service.ts';
@@ -38,14 +38,19 @@ async function readyIn(file: string): Promise<{ url: string; pid: number }> {
 }
 
 describe('sluice serve', () => {
-  it('has written the ready file when it says that it is listening', async () => {
+  it('prints the key before it writes the ready file, which it writes before it says that it is listening', async () => {
     const folder = await scratch();
     const readyFile = join(folder, 'ready.json');
-    const seen: boolean[] = [];
-    const log = { info: () => seen.push(existsSync(readyFile)) } as unknown as Log;
+    const seen: string[] = [];
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      if (String(text).includes('API key')) seen.push(`key, ready: ${existsSync(readyFile)}`);
+      return true;
+    });
+    onTestFinished(() => write.mockRestore());
+    const log = { info: () => seen.push(`listening, ready: ${existsSync(readyFile)}`) } as unknown as Log;
     const service = await serve({ host: '127.0.0.1', port: 0, data: 'memory', limits: true, readyFile, log });
     await service.close();
-    expect(seen).toEqual([true]);
+    expect(seen).toEqual(['key, ready: false', 'listening, ready: true']);
   });
 
   it('shows the key of a new company even if it cannot write the ready file', async () => {

@@ -32,8 +32,9 @@ export interface ServeOptions {
 }
 
 /**
- * Starts the service and prints its URL. The first start also prints the admin's API key. The ready file is written
- * before anything says that the service is listening, because a reader of that may open the file at once.
+ * Starts the service and prints its URL. The first start also prints the admin's API key: before the ready file is
+ * written, because a program that waits for the file may then read the key. The log says that the service is listening
+ * only after that, because a program that waits for this line may open the file.
  */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { startService } = await import('../../service/service.ts');
@@ -41,12 +42,16 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const { url, firstKey, control } = service;
   const madeToken = options.control?.token === undefined ? control?.token : undefined;
   const isForPeople = process.stdout.isTTY === true;
-  const running = await announced(service, options.readyFile, madeToken);
-  if (isForPeople) process.stdout.write(`${welcome(options, service, madeToken)}\n\n`);
-  else {
+  if (!isForPeople) {
     if (firstKey !== undefined) sayKey(firstKey);
     if (madeToken !== undefined) sayToken(control!.url, madeToken);
   }
+  const running = await announced(service, options.readyFile, madeToken).catch((thrown: unknown) => {
+    // The key is never shown again.
+    if (isForPeople && firstKey !== undefined) sayKey(firstKey);
+    throw thrown;
+  });
+  if (isForPeople) process.stdout.write(`${welcome(options, service, madeToken)}\n\n`);
   // A person has already read the URL.
   const level = isForPeople && process.stderr.isTTY ? 'debug' : 'info';
   options.log[level]('service is listening', { url, pid: process.pid, ...(control && { control_url: control.url }) });
@@ -63,8 +68,6 @@ async function announced(
   try {
     return await announce(readyFile, service, madeToken);
   } catch (thrown) {
-    // The key is never shown again.
-    if (service.firstKey !== undefined) sayKey(service.firstKey);
     await service.close();
     throw unwritable(readyFile, thrown);
   }
