@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { Client } from 'undici';
-import { type Batch, batchText, type Extraction, excerpt, logInBy, Problem } from '#sdk';
+import { type Batch, batchText, type Extraction, excerpt, logInBy, Problem, readBeginning } from '#sdk';
 import type { Server } from './address.ts';
 import { brokenProtocol } from './broken-protocol.ts';
 import { clickhouseProblem, exceptionIn, proxyProblem } from './clickhouse-problems.ts';
@@ -30,9 +30,6 @@ const querySettings: Readonly<Record<string, string>> = {
   extremes: '0',
   ...formatSettings,
 };
-
-/** Maximum size of an error's text. */
-const maxErrorBytes = 16 * 1024;
 
 type Query = Pick<SqlQuery, 'sql' | 'parameters'>;
 
@@ -174,7 +171,7 @@ export class ClickhouseSession {
     });
     const used = [response.headers['x-clickhouse-format'] ?? []].flat()[0];
     if (response.statusCode === 200 && used === format) return response.body;
-    const text = await beginningOf(response.body);
+    const text = await readBeginning(response.body);
     const exception = exceptionIn(text);
     if (exception !== undefined) throw exception;
     if (response.statusCode !== 200) throw proxyProblem(response.statusCode, excerpt(text, 80), this.place);
@@ -206,15 +203,6 @@ export class ClickhouseSession {
 function parameterText(value: SqlParameter): string {
   if (value === null) return '\\N';
   return String(value).replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
-}
-
-async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
-  let text = '';
-  for await (const chunk of body) {
-    text += chunk.toString('utf8');
-    if (text.length > maxErrorBytes) break;
-  }
-  return text;
 }
 
 /** As in mysql2's and pg's configuration: the certificate is verified for the name that the options ask for. */

@@ -1,12 +1,9 @@
 import { clickhouseCatalogue } from './catalogue-queries.ts';
 import { ClickhouseSession } from './clickhouse-session.ts';
 import { clickhouseDialect } from './dialects.ts';
-import type { ConnectOptions, Driver } from './driver.ts';
+import type { Driver } from './driver.ts';
 import { servedBy } from './servers.ts';
-import { warnOfTransaction } from './transaction.ts';
-
-/** ClickHouse has no transactions. A query reads the parts that its tables have when it starts. */
-const transaction = { isSnapshot: true, isReadOnly: true, unknownSettings: [], unsetValueSettings: [] };
+import { noSnapshot } from './transaction.ts';
 
 /** Driver for ClickHouse, over its HTTP interface. https://clickhouse.com/docs/interfaces/http */
 export const clickhouse: Driver = {
@@ -24,7 +21,8 @@ export const clickhouse: Driver = {
   async extract(options, query) {
     const session = await ClickhouseSession.open(options);
     try {
-      refuseTwoQueries(options, session.place);
+      // Two queries don't see the same rows, because there are no transactions.
+      if (options.needsSnapshot === true) throw noSnapshot(session.place);
       return await session.read(query, options);
     } catch (thrown) {
       session.close();
@@ -33,8 +31,3 @@ export const clickhouse: Driver = {
     }
   },
 };
-
-/** Two queries don't see the same rows. */
-function refuseTwoQueries({ needsSnapshot = false }: ConnectOptions, place: string): void {
-  warnOfTransaction({ ...transaction, isSnapshot: !needsSnapshot }, { place, needsSnapshot });
-}

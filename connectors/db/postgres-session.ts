@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type pg from 'pg';
-import { type Batch, type Column, logInBy, Problem, type RunWarning, seenIn } from '#sdk';
+import { type Batch, type Column, logInBy, type Problem, type RunWarning, seenIn } from '#sdk';
 import type { Server } from './address.ts';
 import { BatchQueue, batchesOf, lazily } from './batch-queue.ts';
 import { BatchMaker, type WireColumn } from './cells.ts';
@@ -19,7 +19,7 @@ import { Portal } from './postgres-statement.ts';
 import { whenHeard } from './reading-socket.ts';
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { avoid, isServerFailure, openOnAny } from './servers.ts';
-import { hasOtherEncoding, SourceTexts } from './source-texts.ts';
+import { postgresTexts, type SourceTexts } from './source-texts.ts';
 import { SpanBlock } from './span-block.ts';
 import { objectionTo } from './target-session.ts';
 import { readTls } from './tls-files.ts';
@@ -154,9 +154,8 @@ export class PostgresSession {
 
   /** Begins the strongest transaction that the server supports, read-only by default. */
   async begin({ source, address, log }: ConnectOptions): Promise<OpenTransaction> {
-    const hasRawTexts = this.#encoding === 'SQL_ASCII';
-    if (!hasRawTexts && hasOtherEncoding(source)) throw encodingKnown(this.#encoding);
-    this.#texts = hasRawTexts ? new SourceTexts(source) : undefined;
+    this.#texts = postgresTexts(source, this.#encoding);
+    const hasRawTexts = this.#texts !== undefined;
     const runner = { run: (text: string) => this.#query({ text }) };
     const transaction = await beginPostgres(runner, source, { session: address.session, hasRawTexts });
     const { unknownSettings: unknown } = transaction;
@@ -303,16 +302,4 @@ export class PostgresSession {
   get #connection(): pg.Connection {
     return (this.#client as unknown as { connection: pg.Connection }).connection;
   }
-}
-
-/** The server converts the texts itself, so that converting them again would damage them. */
-function encodingKnown(encoding: string): Problem {
-  return new Problem({
-    code: 'DB_ENCODING_KNOWN',
-    family: 'config',
-    message: 'encoding does not apply to this database, because the server knows the encoding of its text',
-    seen: encoding === '' ? 'the server does not report SQL_ASCII' : encoding,
-    allowed: 'databases with the encoding SQL_ASCII',
-    next: 'remove encoding from the source',
-  });
 }

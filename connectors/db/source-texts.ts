@@ -1,5 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { type Column, decodeText, excerpt, Problem, type RunWarning, replacementCharacter, strictDecoder } from '#sdk';
+import {
+  type Column,
+  decodeText,
+  excerpt,
+  isUtf8Name,
+  Problem,
+  type RunWarning,
+  replacementCharacter,
+  strictDecoder,
+} from '#sdk';
 import type { CellRewrite, WireColumn } from './cells.ts';
 import type { SourceValues } from './options.ts';
 
@@ -11,7 +20,7 @@ interface TextOptions {
 const excerptLength = 80;
 
 /** Whether the texts have another encoding than UTF-8, which is the default. */
-export const hasOtherEncoding = ({ encoding = 'utf-8' }: Pick<TextOptions, 'encoding'>) => !/^utf-?8$/i.test(encoding);
+export const hasOtherEncoding = ({ encoding = 'utf-8' }: Pick<TextOptions, 'encoding'>) => !isUtf8Name(encoding);
 
 /** Whether a text may differ from the one in the database, so that the database can't compare the two. */
 export const changesTexts = (source: TextOptions) => source.bad_text !== 'refuse' || hasOtherEncoding(source);
@@ -108,6 +117,28 @@ export class SourceTexts {
       next: 'set encoding in the source to the encoding of the text, such as windows-1252, or set bad_text: replace',
     });
   }
+}
+
+/**
+ * The texts of a PostgreSQL database, by the encoding that its server reports; undefined if the server knows the
+ * encoding, and so converts the texts itself. Throws a Problem if the options name an encoding all the same, because
+ * texts that are converted twice are damaged.
+ */
+export function postgresTexts(source: TextOptions, serverEncoding: string): SourceTexts | undefined {
+  if (serverEncoding === 'SQL_ASCII') return new SourceTexts(source);
+  if (hasOtherEncoding(source)) throw encodingKnown(serverEncoding);
+  return undefined;
+}
+
+function encodingKnown(encoding: string): Problem {
+  return new Problem({
+    code: 'DB_ENCODING_KNOWN',
+    family: 'config',
+    message: 'encoding does not apply to this database, because the server knows the encoding of its text',
+    seen: encoding === '' ? 'the server does not report SQL_ASCII' : encoding,
+    allowed: 'databases with the encoding SQL_ASCII',
+    next: 'remove encoding from the source',
+  });
 }
 
 /** The driver decodes names as UTF-8. */

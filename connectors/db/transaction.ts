@@ -102,7 +102,7 @@ export function warnOfTransaction(
 }
 
 /** A list of keys that lacks some of them would delete rows that exist. */
-function noSnapshot(place: string): Problem {
+export function noSnapshot(place: string): Problem {
   return new Problem({
     code: 'DB_NO_SNAPSHOT',
     family: 'config',

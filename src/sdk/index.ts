@@ -110,7 +110,7 @@ export {
   readChangedFiles,
 } from './records/changed-files.ts';
 export { discoverFiles, isReadableName } from './records/discover-files.ts';
-export { decodeText, isKnownEncoding, strictDecoder } from './records/encoding.ts';
+export { decodeText, isKnownEncoding, isUtf8Name, strictDecoder } from './records/encoding.ts';
 export { fileOptions } from './records/file-options.ts';
 export { readFiles } from './records/files.ts';
 export {

@@ -130,7 +130,7 @@ it('a ClickHouse query ends on the server if its reader stops early, even before
   await expect.poll(() => ended).toBe(2);
 });
 
-describe('a response that is no result', () => {
+describe('a response without a result', () => {
   const status =
     (code: number, text: string): Respond =>
     (response) => {

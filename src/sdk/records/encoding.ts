@@ -48,7 +48,8 @@ export function isKnownEncoding(name: string): boolean {
   return isUtf8Name(name) || whatwgDecoder(name) !== undefined || iconv().encodingExists(name);
 }
 
-function isUtf8Name(name: string): boolean {
+/** Whether this is a name of UTF-8. */
+export function isUtf8Name(name: string): boolean {
   return /^utf-?8$/i.test(name);
 }
 
