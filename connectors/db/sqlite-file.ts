@@ -1,6 +1,7 @@
-import { type PreparedStatement, SqliteDatabase, type SqliteValue } from '#sdk';
+import { type PreparedStatement, replacementCharacter, SqliteDatabase, type SqliteValue } from '#sdk';
 import { bare } from './dialect.ts';
 import type { SqlParameter } from './options.ts';
+import type { QueryReader, RunningQuery } from './query-reader.ts';
 import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
 
 /** A query and its file. */
@@ -20,17 +21,18 @@ export interface SqliteColumn {
   readonly type: string | null;
 }
 
-/** A query over a SQLite file. The query runs in this process or in another one. */
-export interface SqliteReader {
+/** The next rows of a result. */
+export interface SqliteRows {
+  /** Empty at the end of the result. */
+  readonly rows: SqliteValue[][];
   /**
-   * Opens the file and prepares the statement. Returns the result's columns, or an empty list if the statement has no
-   * result.
+   * Whether a text may have invalid bytes: it has the character by which SQLite's library replaces them. Only true for
+   * the first such rows of a result.
    */
-  open(order: SqliteOrder): Promise<readonly SqliteColumn[]>;
-  /** Returns the next rows, or an empty list at the end. */
-  rows(): Promise<SqliteValue[][]>;
-  close(): Promise<void>;
+  readonly isSuspicious: boolean;
 }
+
+export type SqliteReader = QueryReader<SqliteOrder, SqliteColumn, SqliteRows>;
 
 /** Rows per batch. */
 const rowsAtOnce = 1000;
@@ -39,13 +41,14 @@ const rowsAtOnce = 1000;
  * One query over one SQLite file, which is opened read-only. SQLite is synchronous, so a process that has other work
  * must run this class in a child process. Throws the errors that `node:sqlite` throws.
  */
-export class SqliteFile {
+export class SqliteFile implements RunningQuery<SqliteColumn, SqliteRows> {
   readonly #file: OpenFile;
   readonly #order: SqliteOrder;
   readonly #statement: PreparedStatement;
   /** The statement that returns the rows. */
   readonly #read: PreparedStatement;
   #rows: IterableIterator<SqliteValue[]> | undefined;
+  #wasSuspicious = false;
 
   constructor(order: SqliteOrder) {
     this.#order = order;
@@ -64,11 +67,16 @@ export class SqliteFile {
     return this.#statement.columns();
   }
 
-  /**
-   * Returns about a thousand rows, or an empty list at the end. If the read reaches the end, all rows are from one
-   * version of the file.
-   */
-  take(): SqliteValue[][] {
+  /** Returns about a thousand rows. If the read reaches the end, all rows are from one version of the file. */
+  take(): SqliteRows {
+    const rows = this.#taken();
+    // Looks here and not where the rows are used, because the process that reads the file has less to do.
+    const isSuspicious = !this.#wasSuspicious && rows.some((row) => row.some(hasReplacement));
+    this.#wasSuspicious ||= isSuspicious;
+    return { rows, isSuspicious };
+  }
+
+  #taken(): SqliteValue[][] {
     const taken: SqliteValue[][] = [];
     try {
       this.#rows ??= this.#read.iterateExact(...this.#order.parameters.map(bound));
@@ -107,6 +115,8 @@ export class SqliteFile {
     this.#file.snapshot.close();
   }
 }
+
+const hasReplacement = (value: SqliteValue) => typeof value === 'string' && value.includes(replacementCharacter);
 
 /** How to open a file. `immutable`: without locks, because another connection holds the lock. */
 type OpenOrder = Pick<SqliteOrder, 'path' | 'timeoutMs'> & { readonly immutable?: boolean };

@@ -14,6 +14,8 @@ const shmBytes = 132;
 
 /** The error for rows that are from more than one version of the file. */
 export class FileOverwritten extends Error {
+  override readonly name = 'FileOverwritten';
+
   constructor() {
     super('the file was overwritten while it was being read');
   }

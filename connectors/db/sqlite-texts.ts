@@ -1,6 +1,6 @@
-import { Problem, type RunWarning, replacementCharacter, type SqliteValue } from '#sdk';
+import { Problem, type RunWarning, type SqliteValue } from '#sdk';
 import type { SourceTexts } from './source-texts.ts';
-import type { SqliteColumn, SqliteOrder, SqliteReader } from './sqlite-file.ts';
+import type { SqliteColumn, SqliteOrder, SqliteReader, SqliteRows } from './sqlite-file.ts';
 
 /** Decorates a reader whose order has raw texts: decodes them. */
 export class DecodingReader implements SqliteReader {
@@ -26,13 +26,13 @@ export class DecodingReader implements SqliteReader {
     return this.#columns;
   }
 
-  async rows(): Promise<SqliteValue[][]> {
-    const pairs = await this.#reader.rows();
+  async rows(): Promise<SqliteRows> {
+    const { rows: pairs } = await this.#reader.rows();
     const { warning } = this.#texts;
     if (pairs.length === 0 && warning !== undefined) this.#warn?.(warning);
     const rows = pairs.map((row, r) => this.#decoded(row, this.#before + r + 1));
     this.#before += rows.length;
-    return rows;
+    return { rows, isSuspicious: false };
   }
 
   #decoded(pairs: SqliteValue[], row: number): SqliteValue[] {
@@ -52,14 +52,10 @@ export class DecodingReader implements SqliteReader {
   }
 }
 
-/**
- * Decorates a reader: looks for the character with which SQLite's library replaces invalid bytes. At the first one,
- * `prove` finds out whether it's in the file, and throws if it isn't.
- */
+/** Decorates a reader: if texts may have invalid bytes, `prove` finds out whether they do, and throws if so. */
 export class SuspiciousReader implements SqliteReader {
   readonly #reader: SqliteReader;
   readonly #prove: () => Promise<void>;
-  #isProven = false;
 
   constructor(reader: SqliteReader, prove: () => Promise<void>) {
     this.#reader = reader;
@@ -70,18 +66,13 @@ export class SuspiciousReader implements SqliteReader {
     return this.#reader.open(order);
   }
 
-  async rows(): Promise<SqliteValue[][]> {
-    const rows = await this.#reader.rows();
-    if (!this.#isProven && rows.some((row) => row.some(isSuspicious))) {
-      await this.#prove();
-      this.#isProven = true;
-    }
-    return rows;
+  async rows(): Promise<SqliteRows> {
+    const next = await this.#reader.rows();
+    if (next.isSuspicious) await this.#prove();
+    return next;
   }
 
   close(): Promise<void> {
     return this.#reader.close();
   }
 }
-
-const isSuspicious = (value: SqliteValue) => typeof value === 'string' && value.includes(replacementCharacter);

@@ -6,10 +6,19 @@ import { refuseDuplicates } from './cells.ts';
 import { sqliteDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import { defaultConnectSeconds } from './options.ts';
+import { type ProcessFailure, QueryProcess } from './query-process.ts';
+import { ReaderBatches } from './query-reader.ts';
 import { changesTexts, SourceTexts } from './source-texts.ts';
-import { openSqlite, type SqliteColumn, SqliteFile, type SqliteOrder, type SqliteReader } from './sqlite-file.ts';
+import {
+  openSqlite,
+  type SqliteColumn,
+  SqliteFile,
+  type SqliteOrder,
+  type SqliteReader,
+  type SqliteRows,
+} from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
-import { SqliteProcess } from './sqlite-process.ts';
+import { FileOverwritten } from './sqlite-snapshot.ts';
 import { DecodingReader, SuspiciousReader } from './sqlite-texts.ts';
 import { sqliteType, sqliteValue } from './sqlite-types.ts';
 
@@ -66,7 +75,16 @@ async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
  */
 function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   if (process.permission?.has('child') === false) return new SqliteHere(signal);
-  return new SqliteProcess({ signal, timeoutMs: (source.statement_timeout_seconds ?? 0) * 1000 });
+  const timeoutMs = (source.statement_timeout_seconds ?? 0) * 1000;
+  return new QueryProcess({ entry: 'sqlite-child', title: 'SQLite', signal, timeoutMs, errorOf });
+}
+
+/** The error that `node:sqlite` or the snapshot threw in the child process. */
+function errorOf({ name, message, errcode }: ProcessFailure): Error {
+  const overwritten = new FileOverwritten();
+  if (name === overwritten.name) return overwritten;
+  const error = new Error(message);
+  return errcode === undefined ? error : Object.assign(error, { code: 'ERR_SQLITE_ERROR', errcode });
 }
 
 class SqliteHere implements SqliteReader {
@@ -82,7 +100,7 @@ class SqliteHere implements SqliteReader {
     return this.#file.columns();
   }
 
-  async rows(): Promise<SqliteValue[][]> {
+  async rows(): Promise<SqliteRows> {
     await breathe();
     this.#signal.throwIfAborted();
     return this.#file!.take();
@@ -113,11 +131,17 @@ async function read(plain: SqliteReader, order: SqliteOrder, options: ConnectOpt
       name,
       type: sqliteType(
         type,
-        first.map((row) => row[c]!),
+        first.rows.map((row) => row[c]!),
       ),
     }),
   );
-  return { columns, batches: new Batches(reader, { path: order.path, signal: options.signal, first, columns }) };
+  const batches = new ReaderBatches(reader, {
+    signal: options.signal,
+    first,
+    batchOf: ({ rows }, before) => batch(columns, rows, before),
+    problemOf: (thrown) => sqliteProblem(thrown, order.path),
+  });
+  return { columns, batches };
 }
 
 /** Reads all rows again, and throws a Problem for the first text that isn't valid UTF-8. */
@@ -125,7 +149,7 @@ async function refuseBadTexts(order: SqliteOrder, options: ConnectOptions): Prom
   const reader = new DecodingReader(readerFor(options), new SourceTexts({ bad_text: 'refuse' }), options);
   try {
     await reader.open({ ...order, hasRawTexts: true });
-    while ((await reader.rows()).length > 0);
+    while ((await reader.rows()).rows.length > 0);
   } finally {
     await reader.close();
   }
@@ -142,58 +166,6 @@ function noResult(): Problem {
     message: 'the statement returns no result set, not even an empty one',
     next: 'use a select or another statement that returns rows; sources are read-only',
   });
-}
-
-interface Result {
-  readonly path: string;
-  readonly signal: AbortSignal;
-  readonly first: SqliteValue[][];
-  readonly columns: readonly Column[];
-}
-
-/**
- * Closes the reader at the end, after an error, and when the consumer stops early, even if that is before the first
- * batch.
- */
-class Batches implements AsyncIterableIterator<Batch, void, void> {
-  readonly #reader: SqliteReader;
-  readonly #result: Result;
-  /** The next rows are prefetched while the consumer processes the previous ones. */
-  #next: Promise<SqliteValue[][]>;
-  #before = 0;
-
-  constructor(reader: SqliteReader, result: Result) {
-    this.#reader = reader;
-    this.#result = result;
-    this.#next = Promise.resolve(result.first);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Batch, void>> {
-    const { path, signal, columns } = this.#result;
-    try {
-      signal.throwIfAborted();
-      const taken = await this.#next;
-      if (taken.length === 0) return await this.return();
-      const made = batch(columns, taken, this.#before);
-      this.#before += taken.length;
-      this.#next = this.#reader.rows();
-      this.#next.catch(() => {});
-      return { done: false, value: made };
-    } catch (thrown) {
-      await this.return();
-      throw signal.aborted ? signal.reason : sqliteProblem(thrown, path);
-    }
-  }
-
-  async return(): Promise<{ done: true; value: undefined }> {
-    this.#next = Promise.resolve([]);
-    await this.#reader.close();
-    return { done: true, value: undefined };
-  }
 }
 
 function batch(columns: readonly Column[], rows: readonly SqliteValue[][], before: number): Batch {

@@ -165,7 +165,7 @@ it('reads a file even if the writer commits between any two steps of this proces
     }) as typeof fstatSync;
     syncBuiltinESMExports();
     const open = new SqliteFile({ path: file('shop.db'), timeoutMs: 2000, sql, parameters: [] });
-    expect(open.take()[0]).toEqual([1n, 'at 0']);
+    expect(open.take().rows[0]).toEqual([1n, 'at 0']);
     open.close();
   } finally {
     fs.fstatSync = fstatSync;

@@ -1,4 +1,5 @@
-import { SqliteProcess } from '../../connectors/db/sqlite-process.ts';
+import { QueryProcess } from '../../connectors/db/query-process.ts';
+import type { SqliteColumn, SqliteOrder, SqliteRows } from '../../connectors/db/sqlite-file.ts';
 
 /**
  * Many times, closes a reader of the file in the first argument while its next rows are on their way. Nothing else
@@ -6,10 +7,16 @@ import { SqliteProcess } from '../../connectors/db/sqlite-process.ts';
  */
 const [path = ''] = process.argv.slice(2);
 for (let n = 0; n < 20; n++) {
-  const reader = new SqliteProcess({ signal: new AbortController().signal, timeoutMs: 0 });
+  const reader = new QueryProcess<SqliteOrder, SqliteColumn, SqliteRows>({
+    entry: 'sqlite-child',
+    title: 'SQLite',
+    signal: new AbortController().signal,
+    timeoutMs: 0,
+    errorOf: ({ message }) => new Error(message),
+  });
   await reader.open({ path, timeoutMs: 1000, sql: 'select 1 as n', parameters: [] });
   await reader.rows();
-  const next = reader.rows().catch(() => []);
+  const next = reader.rows().catch(() => undefined);
   await reader.close();
   await next;
 }
