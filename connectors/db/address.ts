@@ -55,7 +55,14 @@ export function driverOf(source: SourceValues): DriverName | undefined {
   if (source.driver !== undefined) return source.driver;
   if (source.url !== undefined) return driverIn(source.url);
   if (source.service !== undefined) return 'postgres';
+  if (Object.keys(source.parquet).length > 0) return 'duckdb';
   return source.file === undefined ? undefined : 'sqlite';
+}
+
+/** Whether the source reads local files instead of a server. */
+export function isFileSource(source: SourceValues): boolean {
+  const driver = driverOf(source);
+  return driver !== undefined && engines[driver].isFile === true;
 }
 
 /** What a source's URL sets, and the parameters in it that can't be used. An invalid URL sets nothing. */
@@ -147,7 +154,7 @@ function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], u
 
 /** A source's login; undefined for a file, which doesn't need a login. */
 export function accountOf(source: SourceValues): SourceAccount | undefined {
-  if (driverOf(source) === 'sqlite') return undefined;
+  if (isFileSource(source)) return undefined;
   const { driver, servers, user, tls } = addressOf(source);
   const { ssh, service, passfile } = source;
   const through = ssh === undefined ? '' : ` through ${ssh.user}@${ssh.host}`;

@@ -112,7 +112,7 @@ function parametersIn(search: string): ConnectionUrl['parameters'] {
 }
 
 function notAUrl(text: string): string {
-  if (/^(sqlite|file):/i.test(text)) return 'is for a SQLite file; set the file option to its path instead';
+  if (/^(sqlite|duckdb|file):/i.test(text)) return 'is for a local file; set the file option to its path instead';
   if (/^jdbc:/i.test(text))
     return 'is for JDBC; remove jdbc: and write the login before the host: postgres://user:password@host/database';
   if (text.includes('#')) return 'contains a #; write # as %23';

@@ -8,6 +8,8 @@ export interface DatabaseEngine {
   readonly schemes: readonly string[];
   /** The default port; 0 for a file. */
   readonly port: number;
+  /** Whether its databases are local files. */
+  readonly isFile?: true;
   /** The default port with TLS, if it's another one. */
   readonly tlsPort?: number;
   /** The parameters of its URLs. */

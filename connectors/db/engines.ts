@@ -1,5 +1,6 @@
 import type { DatabaseEngine } from './database-engine.ts';
 import { clickhouse } from './engines/clickhouse.ts';
+import { duckdb } from './engines/duckdb.ts';
 import { mariadb } from './engines/mariadb.ts';
 import { mysql } from './engines/mysql.ts';
 import { postgres } from './engines/postgres.ts';
@@ -15,6 +16,7 @@ export const engines: Readonly<Record<DriverName, DatabaseEngine>> = {
   sqlite,
   sqlserver,
   clickhouse,
+  duckdb,
 };
 
 const all = Object.values(engines);

@@ -1,5 +1,5 @@
 import type { Batch, ExtractContext, Extraction, SourceContext } from '#sdk';
-import { addressOf, driverOf } from './address.ts';
+import { addressOf, isFileSource } from './address.ts';
 import { primaryKeyOf } from './catalogue.ts';
 import { extractChanges } from './changes.ts';
 import { columnsOf, extractChunks } from './chunks.ts';
@@ -72,7 +72,7 @@ async function openBy(
 
 /** Files have no limit. */
 async function slotFor({ source, signal, alive = () => undefined }: Context): Promise<() => void> {
-  if (driverOf(source) === 'sqlite') return () => undefined;
+  if (isFileSource(source)) return () => undefined;
   const { servers, database, user } = addressOf(source);
   const server = JSON.stringify([servers.map(({ place }) => place), database, user, source.ssh?.host, source.service]);
   return acquireSlot({ server, maxConnections: source.connections, signal, alive });

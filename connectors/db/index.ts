@@ -17,6 +17,7 @@ const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   sqlite: async () => (await import('./sqlite.ts')).sqlite,
   sqlserver: async () => (await import('./sqlserver.ts')).sqlserver,
   clickhouse: async () => (await import('./clickhouse.ts')).clickhouse,
+  duckdb: async () => (await import('./duckdb.ts')).duckdb,
 };
 
 async function driverFor(given: SourceValues): Promise<Driver> {
@@ -35,7 +36,7 @@ export default defineConnector({
   id: 'db',
   title: 'Database',
   summary:
-    'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite, SQL Server or ClickHouse.',
+    'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite, SQL Server, ClickHouse, DuckDB or Parquet files.',
   source,
   query,
   ...reference,

@@ -21,7 +21,9 @@ export function faultsOf({ source, query }: { source: SourceValues; query?: Quer
   const driver = driverOf(source);
   return [
     ...urlFaults(source),
-    ...(driver === 'sqlite' ? fileFaults(source) : serverFaults(source, driver)),
+    ...(driver !== undefined && engines[driver].isFile === true
+      ? fileFaults(source, driver)
+      : serverFaults(source, driver)),
     ...textFaults(source, driver),
     ...(query === undefined ? [] : [...queryFaults(query, driver), ...parameterFaults(source, query)]),
   ];
@@ -53,28 +55,44 @@ const serverOptions = [
   ...['target_session_attrs', 'passfile', 'service', 'service_file'],
 ] as const;
 
-function fileFaults(source: SourceValues): OptionFault[] {
+function fileFaults(source: SourceValues, driver: DriverName): OptionFault[] {
+  const { title } = engines[driver];
   const inapplicable = serverOptions.filter((name) => source[name as keyof SourceValues] !== undefined);
   return [
-    ...(source.file === undefined
-      ? [{ option: 'file', message: 'is missing; set it to the SQLite database file' }]
-      : []),
-    ...inapplicable.map((option) => ({ option, message: 'does not apply to SQLite; remove it' })),
+    ...pathFaults(source, driver),
+    ...inapplicable.map((option) => ({ option, message: `does not apply to ${title}; remove it` })),
     ...(Object.keys(source.tls).length === 0 || source.tls.mode === 'off'
       ? []
-      : [{ option: 'tls', message: 'does not apply to SQLite; remove it' }]),
+      : [{ option: 'tls', message: `does not apply to ${title}; remove it` }]),
     ...(source.transaction === 'none'
-      ? [{ option: 'transaction', message: 'does not apply to SQLite, which is always read-only; remove it' }]
+      ? [{ option: 'transaction', message: `does not apply to ${title}, which is always read-only; remove it` }]
       : []),
-    ...settingFaults(source, 'sqlite').map((message) => ({ option: 'session', message })),
+    ...settingFaults(source, driver).map((message) => ({ option: 'session', message })),
   ];
+}
+
+const fileTitles = () => titlesOf(({ isFile }) => isFile === true);
+
+function pathFaults({ file, parquet }: SourceValues, driver: DriverName): OptionFault[] {
+  const { title } = engines[driver];
+  const hasParquet = Object.keys(parquet).length > 0;
+  if (driver !== 'duckdb') {
+    return [
+      ...(file === undefined ? [{ option: 'file', message: `is missing; set it to the ${title} database file` }] : []),
+      ...(hasParquet ? [{ option: 'parquet', message: 'is only for DuckDB' }] : []),
+    ];
+  }
+  return file === undefined && !hasParquet
+    ? [{ option: 'file', message: 'is missing; set it to the DuckDB database file, or set parquet to Parquet files' }]
+    : [];
 }
 
 function serverFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
   const isNowhere = driver === undefined && source.url === undefined;
   return [
     ...(isNowhere ? [{ option: 'driver', message: 'is missing; set driver or url' }] : []),
-    ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
+    ...(source.file === undefined ? [] : [{ option: 'file', message: `is only for ${fileTitles()}` }]),
+    ...(Object.keys(source.parquet).length === 0 ? [] : [{ option: 'parquet', message: 'is only for DuckDB' }]),
     ...hostFaults(source),
     ...settingFaults(source, driver).map((message) => ({ option: 'session', message })),
     ...postgresFaults(source, driver),
@@ -227,8 +245,13 @@ function queryFaults(query: QueryValues, driver: DriverName | undefined): Option
     ...(chunks !== undefined && chunks.column === undefined && query.table === undefined
       ? [{ option: 'chunks', message: 'requires a column; set column to the primary key, or use table' }]
       : []),
-    ...(chunks !== undefined && driver === 'sqlite'
-      ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no network connection; remove it' }]
+    ...(chunks !== undefined && driver !== undefined && engines[driver].isFile === true
+      ? [
+          {
+            option: 'chunks',
+            message: `does not apply to ${engines[driver].title}, which has no network connection; remove it`,
+          },
+        ]
       : []),
   ];
 }

@@ -1,6 +1,6 @@
 import { type OptionValues, option, type TlsFiles, tlsFileSchemas, tlsModes, tlsVerifySchema } from '#sdk';
 
-export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver', 'clickhouse'] as const;
+export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver', 'clickhouse', 'duckdb'] as const;
 export type DriverName = (typeof drivers)[number];
 
 /**
@@ -101,9 +101,22 @@ export const source = {
   user: option.text({ about: 'User name; a read-only user is best.', example: 'reader' }),
   password: option.text({ about: 'Password of the user.', example: `\${env:DB_PASSWORD}`, secret: true }),
   file: option.text({
-    about: "SQLite database file, relative to the config file's folder.",
+    about: "SQLite or DuckDB database file, relative to the config file's folder.",
     example: 'data/shop.sqlite',
   }),
+  parquet: option.map<string | readonly string[]>(
+    {
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 },
+      ],
+    },
+    {
+      about:
+        "DuckDB: tables that are Parquet files. For each table, its name, and a path, a glob or a list of these, relative to the config file's folder.",
+      example: { sales: 'exports/sales-*.parquet' },
+    },
+  ),
   target_session_attrs: option.choice(targetSessions, {
     about:
       'PostgreSQL: which of several hosts to read from, depending on whether it accepts writes. Default: the URL’s value, or any.',
@@ -152,7 +165,7 @@ export const source = {
     { type: ['string', 'number', 'boolean'] },
     {
       about:
-        'PostgreSQL, MySQL, MariaDB and ClickHouse: settings of the session, such as search_path or group_concat_max_len.',
+        'PostgreSQL, MySQL, MariaDB, ClickHouse and DuckDB: settings of the session, such as search_path, group_concat_max_len or memory_limit.',
       example: { search_path: 'reporting', work_mem: '64MB' },
     },
   ),
@@ -237,7 +250,7 @@ export const query = {
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'With sql: placeholder values, in order: $1, $2 … for PostgreSQL; @p1, @p2 … for SQL Server; {p1:String}, {p2:UInt64} … for ClickHouse; ? for the others. They are bound, never inserted into the SQL.',
+        'With sql: placeholder values, in order: $1, $2 … for PostgreSQL and DuckDB; @p1, @p2 … for SQL Server; {p1:String}, {p2:UInt64} … for ClickHouse; ? for the others. They are bound, never inserted into the SQL.',
       example: ['DE'],
     },
   ),

@@ -10,8 +10,9 @@ export const reference = {
     'With `chunks`, rows do not come from a single snapshot.',
     'ClickHouse support was tested with ClickHouse’s engine, but not with a whole server; logins are untested.',
     'SQL Server requires `npm install tedious`. SQL Server support was tested against the protocol specification, not against a real server; client certificates, SSH and Azure are untested.',
+    'DuckDB and Parquet files require `npm install @duckdb/node-api`, which takes 70 MB.',
     'If two columns of the result have the same name, the run fails.',
-    'Each SQLite query runs in a separate process, which ends when the job’s run ends.',
+    'Each SQLite or DuckDB query runs in a separate process, which ends when the job’s run ends.',
     'MySQL and MariaDB return FLOAT values with six digits; cast the column to double to get all digits.',
   ],
   example: `

@@ -26,7 +26,11 @@ const rules: readonly Rule[] = [
     code: 'DB_NO_FILE',
     next: "fix the file option or the file's permissions",
   },
-  { codes: /^SQLITE_NOTADB/, ...noDatabaseFile },
+  {
+    codes: /^SQLITE_NOTADB/,
+    ...noDatabaseFile,
+    next: `${noDatabaseFile.next}, or the driver option to duckdb if it is one`,
+  },
   {
     codes: /^SQLITE_(READONLY|AUTH)/,
     family: 'job',
@@ -59,12 +63,13 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function fileChanged(cause: FileOverwritten, path: string): Problem {
+/** A file was overwritten in the middle of a read. */
+export function fileChanged(cause: FileOverwritten, path: string): Problem {
   return new Problem({
     code: 'DB_FILE_CHANGED',
     family: 'try_later',
     message: `cannot read ${path}: ${cause.message}`,
-    next: 'write the new file under another name in that folder and rename it over this one: mv new.db shop.db',
+    next: 'write the new file under another name in that folder and rename it over this one, as in: mv new.db shop.db',
     cause,
   });
 }

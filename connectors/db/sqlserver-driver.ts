@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import type * as Tedious from 'tedious';
 import { Problem } from '#sdk';
+import { requireOptional } from './optional-package.ts';
 import { exactValue, type TdsType } from './sqlserver-values.ts';
 
 /**
@@ -21,29 +20,13 @@ type ReadValue = (
   options: unknown,
 ) => { value: unknown; readonly offset: number };
 
-/**
- * Loads the driver from Sluice's folder or the config's folder. If the driver isn't installed, throws a Problem that
- * includes the command to install it.
- */
-export function loadTedious(folder: string, places = [import.meta.url, join(folder, 'sluice.yaml')]): typeof Tedious {
-  for (const place of places) {
-    const require = createRequire(place);
-    try {
-      require.resolve('tedious');
-    } catch {
-      continue;
-    }
-    makeExact(require('tedious/lib/value-parser') as ValueParser);
-    keepFromConsole(require('tedious/lib/token/stream-parser') as { prototype: TokenParser });
-    keepFromWarnings(require('tedious/lib/token/handler') as { tds71DeprecationWarning?: { emitted: boolean } });
-    return require('tedious') as typeof Tedious;
-  }
-  throw new Problem({
-    code: 'DB_DRIVER_MISSING',
-    family: 'config',
-    message: 'the SQL Server driver is not installed',
-    next: "run `npm install tedious` in the folder where Sluice is installed or in the config file's folder",
-  });
+/** Loads the driver. If it isn't installed, throws a Problem that includes the command to install it. */
+export function loadTedious(folder: string, places?: readonly string[]): typeof Tedious {
+  const require = requireOptional('tedious', { title: 'SQL Server', folder, places });
+  makeExact(require('tedious/lib/value-parser') as ValueParser);
+  keepFromConsole(require('tedious/lib/token/stream-parser') as { prototype: TokenParser });
+  keepFromWarnings(require('tedious/lib/token/handler') as { tds71DeprecationWarning?: { emitted: boolean } });
+  return require('tedious') as typeof Tedious;
 }
 
 /**

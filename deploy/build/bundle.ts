@@ -24,10 +24,15 @@ const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
 /**
  * Entries that share no files with the rest, because they need little of its code. The first entry contains all that
- * `sync` loads if a daemon runs its jobs, the second is the thread that monitors the event loop, and the third is the
- * child process that reads SQLite.
+ * `sync` loads if a daemon runs its jobs, the second is the thread that monitors the event loop, and the
+ * others are the child processes that read SQLite and DuckDB.
  */
-const alone = ['src/cli/hand-over/client', 'src/daemon/loop-watch/watch-worker', 'connectors/db/sqlite-child'] as const;
+const alone = [
+  'src/cli/hand-over/client',
+  'src/daemon/loop-watch/watch-worker',
+  'connectors/db/sqlite-child',
+  'connectors/db/duckdb-child',
+] as const;
 
 interface Manifest {
   readonly version: string;

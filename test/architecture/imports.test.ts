@@ -160,7 +160,8 @@ describe('source folders', () => {
       .flatMap(sourcesBelow)
       .filter((file) => /\bcreateRequire\(/.test(readFileSync(file, 'utf8')));
     expect(computed.map((file) => relative(root, file)).sort()).toEqual([
-      'connectors/db/sqlserver-driver.ts',
+      'connectors/db/duckdb-query.ts',
+      'connectors/db/optional-package.ts',
       // These two load the package's own files.
       'src/cli/compiled-code.ts',
       'src/lib/import-own.ts',

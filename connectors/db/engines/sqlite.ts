@@ -4,6 +4,7 @@ export const sqlite: DatabaseEngine = {
   title: 'SQLite',
   schemes: [],
   port: 0,
+  isFile: true,
   parameters: {},
   exampleTable: 'main.orders',
   hasRawTexts: true,

@@ -24,7 +24,7 @@ export async function openAddress(text: string): Promise<OpenAddressResult> {
       family: 'config',
       message: `The ${fault.option} ${fault.message}`,
       allowed:
-        'postgres://user@host/database, mysql://user@host/database, https://host/path of an API, or the path of a SQLite, csv or xlsx file',
+        'postgres://user@host/database, mysql://user@host/database, https://host/path of an API, or the path of a SQLite, DuckDB, Parquet, csv or xlsx file',
       next: 'correct the address',
     });
   }

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, parse } from 'node:path';
 import { secretName } from '../../lib/redact.ts';
 import { withoutSlash } from '../../lib/without-slash.ts';
-import { sqliteSignature } from '../../sdk/records/foreign.ts';
+import { duckdbSignature, parquetSignature, sqliteSignature } from '../../sdk/records/foreign.ts';
 
 /** The connector and the options of a source that isn't in a config. */
 export interface SourceAddress {
@@ -10,6 +10,7 @@ export interface SourceAddress {
   readonly options: Readonly<Record<string, unknown>> & {
     readonly url?: string;
     readonly file?: string;
+    readonly parquet?: Readonly<Record<string, string>>;
     readonly folder?: string;
     readonly driver?: string;
     readonly auth?: KeyInQuery;
@@ -37,8 +38,10 @@ export function sourceAt(text: string): SourceAddress {
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return { connector: 'db', options: { url: text } };
   const stats = statSync(text, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return { connector: 'file', options: { folder: text } };
-  if (stats?.isFile() && isSqlite(text)) return { connector: 'db', options: { driver: 'sqlite', file: text } };
+  const database = stats?.isFile() === true ? databaseAt(text) : undefined;
+  if (database !== undefined) return { connector: 'db', options: database };
   if (stats?.isFile()) return { connector: 'file', options: { folder: dirname(text) }, pattern: basename(text) };
+  if (/\.parquet$/i.test(text)) return { connector: 'db', options: parquetAt(text) };
   return { connector: 'file', options: { folder: '.' }, pattern: text };
 }
 
@@ -75,19 +78,35 @@ function apiAt(url: URL): SourceAddress {
   };
 }
 
-function isSqlite(path: string): boolean {
-  const start = Buffer.alloc(sqliteSignature.length);
+/** Signatures of files that the `db` connector reads, and its options for the file. */
+const databases: readonly (readonly [string | RegExp, (path: string) => SourceAddress['options']])[] = [
+  [sqliteSignature, (file) => ({ driver: 'sqlite', file })],
+  [duckdbSignature, (file) => ({ driver: 'duckdb', file })],
+  [parquetSignature, parquetAt],
+];
+
+/** Parquet files as one table, whose name comes from the path. */
+function parquetAt(path: string): SourceAddress['options'] {
+  const name = parse(path)
+    .name.replaceAll(/\W+/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  return { driver: 'duckdb', parquet: { [name || 'rows']: path } };
+}
+
+function databaseAt(path: string): SourceAddress['options'] | undefined {
+  const start = Buffer.alloc(16);
   let file: number;
   try {
     file = openSync(path, 'r');
   } catch {
     // The error is ignored here, because the connector will report why the file can't be read.
-    return false;
+    return undefined;
   }
   try {
     readSync(file, start, 0, start.length, 0);
-    return start.toString('latin1') === sqliteSignature;
   } finally {
     closeSync(file);
   }
+  const text = start.toString('latin1');
+  return databases.find(([signature]) => text.search(signature) === 0)?.[1](path);
 }

@@ -100,11 +100,20 @@ function sourceOptions(
     const address = urlOptions(options.url, `${prefix}_PASSWORD`);
     return options.auth === undefined ? address : withKey(address, options.auth, `${prefix}_KEY`);
   }
-  const [option, path] = options.file === undefined ? ['folder', options.folder!] : ['file', options.file];
+  const { driver, parquet, file } = options;
+  const [option, path] = file === undefined ? ['folder', options.folder!] : ['file', file];
+  const places = parquet === undefined ? { [option]: placeIn(folder, path) } : { parquet: placesIn(folder, parquet) };
+  return { options: { ...(driver === undefined ? {} : { driver }), ...places }, secrets: {} };
+}
+
+/** A path relative to the config's folder; absolute if it's outside of that folder. */
+function placeIn(folder: string, path: string): string {
   const inside = relative(folder, resolve(path)) || '.';
-  const place = inside.startsWith('..') || isAbsolute(inside) ? resolve(path) : inside;
-  const { driver } = options;
-  return { options: { ...(driver === undefined ? {} : { driver }), [option]: literal(place) }, secrets: {} };
+  return literal(inside.startsWith('..') || isAbsolute(inside) ? resolve(path) : inside);
+}
+
+function placesIn(folder: string, paths: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, placeIn(folder, path)]));
 }
 
 /** Replaces passwords with variables. The variables' values keep the URL's percent-encoding. */

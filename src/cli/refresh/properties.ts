@@ -22,7 +22,7 @@ export interface DatasourceOptions {
 export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_header', 'token_id', 'refresh_token'];
 
 /** Matches the names of options whose value is a file path. */
-const onDisk = /(?:^|_)file$/;
+const onDisk = /(?:^|_)file$|^parquet$/;
 const fix = 'fix it with PUT /datasource-instances/{id}/properties';
 
 /** Removes the `prop:` prefix from a property's name. The service's own settings have this prefix. */
@@ -89,8 +89,8 @@ function refuseDisk(name: string, value: unknown): void {
   const isNested = typeof value === 'object' && value !== null;
   if (isNested) for (const [inner, one] of Object.entries(value)) refuseDisk(inner, one);
   const isSocket = name === 'host' && typeof value === 'string' && value.startsWith('/');
-  const isSqlite = name === 'driver' && value === 'sqlite';
-  if (!isSocket && !isSqlite && !onDisk.test(name)) return;
+  const isFile = name === 'driver' && (value === 'sqlite' || value === 'duckdb');
+  if (!isSocket && !isFile && !onDisk.test(name)) return;
   throw new Problem({
     code: 'REFRESH_DISK',
     family: 'config',

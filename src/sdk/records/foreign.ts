@@ -32,6 +32,12 @@ interface Kind {
 /** SQLite files begin with this string (sqlite.org/fileformat.html, 1.3.1). */
 export const sqliteSignature = 'SQLite format 3\0';
 
+/** DuckDB files have this at byte 8, after a checksum (duckdb.org/docs/stable/internals/storage). */
+export const duckdbSignature = /^[\s\S]{8}DUCK/;
+
+/** Parquet files begin with `PAR1`; a text that does is not followed by the start of a page header. */
+export const parquetSignature = 'PAR1\x15';
+
 /** Tar headers have this magic at byte 257 (POSIX.1-2017, pax; GNU tar has spaces after it). */
 export const tarSignature = /^[\s\S]{257}ustar(?: {2})?\0/;
 
@@ -53,7 +59,12 @@ const kinds: readonly Kind[] = [
   { what: 'a 7z archive', signature: '7z\xbc\xaf\x27\x1c', next: unpackFirst },
   { what: 'a RAR archive', signature: 'Rar!\x1a\x07', next: unpackFirst },
   { what: 'a tar archive', signature: tarSignature, next: readAsFile },
-  { what: 'a Parquet file', signature: 'PAR1\x15', next: saveAsText },
+  {
+    what: 'a Parquet file',
+    signature: parquetSignature,
+    next: 'read the file with the `db` connector and its `parquet` option',
+  },
+  { what: 'a DuckDB database', signature: duckdbSignature, next: 'read the database with the `db` connector' },
   { what: 'an Arrow file', signature: 'ARROW1\0', next: saveAsText },
   { what: 'a SQLite database', signature: sqliteSignature, next: 'read the database with the `db` connector' },
   { what: 'a PDF document', signature: '%PDF-', next: 'ask for the data in another format' },
