@@ -1,6 +1,6 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
 import type { DiskSpace } from '../lib/disk-space.ts';
+import { filesBelow } from '../lib/files-below.ts';
 
 /** How often the scratch folder's size is checked, because connectors write to it at network speed. */
 const lookEveryMs = 200;
@@ -44,10 +44,9 @@ export class ScratchWatch {
 
 function bytesOf(folder: string): number {
   try {
-    const names = readdirSync(folder, { recursive: true }) as string[];
-    return names.reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
+    return filesBelow(folder).reduce((sum, path) => sum + sizeOf(path), 0);
   } catch {
-    // The folder was just created or removed; the next check will see it.
+    // The process has too many open files, for example; the next check will see the folder.
     return 0;
   }
 }

@@ -1,16 +1,16 @@
-import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-
-/** Returns all files below a folder, or an empty list if the folder doesn't exist. */
-export function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-}
+import { rmdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { refuseForeignLinks } from '../lib/foreign-links.ts';
 
 /** Returns when a file was last modified, in epoch milliseconds. Returns 0 if the file doesn't exist. */
 export function touchedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Removes a file, if it exists. Root removes none to which the path leads through another user's link. */
+export function removeFile(path: string): void {
+  refuseForeignLinks(dirname(path));
+  rmSync(path, { force: true });
 }
 
 /** Removes a folder below `root` if the folder is empty. */

@@ -70,11 +70,11 @@ describe('several processes that share a state folder and an account', () => {
     );
     for (const { jobs } of shares) proxy.script(instanceOf(jobs.at(-1)!), { after: allSend });
     const ended = await Promise.all(shares.map(({ jobs }) => home.sync({ args: jobs })));
+    for (const { code, stdout, stderr } of ended) expect(code, stdout + stderr).toBe(0);
     const uploads = await uploadsSince(began);
     expectWithinLimits(uploads);
     expect(uploads).toHaveLength(36);
-    for (const { code, jobs } of ended) {
-      expect(code).toBe(0);
+    for (const { jobs } of ended) {
       expect(jobs.map(({ state, requests }) => `${state} ${requests}`)).toEqual(Array(12).fill('delivered 1'));
     }
     // They worked in parallel: no process had to wait until another was done.

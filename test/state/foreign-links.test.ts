@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +22,7 @@ import { giveTreeToOwner } from '../../src/lib/give-to-owner.ts';
 import { createPrivateFile, openPrivateFile } from '../../src/lib/private-file.ts';
 import { EncryptionKeys } from '../../src/oauth/keys.ts';
 import { backUp } from '../../src/state/backup/backup.ts';
+import { recover } from '../../src/state/recover.ts';
 import { openStore } from '../../src/state/store.ts';
 
 const isRoot = process.getuid!() === 0;
@@ -94,6 +96,21 @@ describe("another user's state folder", () => {
       );
     },
   );
+
+  it("that contains a link below its payloads or kept rows doesn't lose the link's target in a sweep", async () => {
+    const target = join(folder, 'target');
+    mkdirSync(target);
+    writeFileSync(join(target, 'old'), '');
+    utimesSync(join(target, 'old'), 0, 0);
+    const store = await openStore(state, { clock: systemClock });
+    for (const name of ['payloads', 'sets']) {
+      mkdirSync(join(state, name, 'run'), { recursive: true });
+      linkOfService(target, join(state, name, 'run', 'link'));
+    }
+    expect((await recover(store)).swept).toEqual([]);
+    await store.close();
+    expect(existsSync(join(target, 'old'))).toBe(true);
+  });
 
   it("is rejected for root if its own path contains another user's link", () => {
     linkOfService(state, join(folder, 'other'));

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { commandLine } from '../../lib/command-line.ts';
+import { filesBelow } from '../../lib/files-below.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const dayMs = 86_400_000;
@@ -14,7 +15,7 @@ const worthBytes = 100_000_000;
  */
 export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, now: number): Finding[] {
   if (!existsSync(state)) return [];
-  const files = filesBelow(join(state, 'payloads')).filter(({ path, at }) => !known.has(path) && now - at > dayMs);
+  const files = foundBelow(join(state, 'payloads')).filter(({ path, at }) => !known.has(path) && now - at > dayMs);
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const names = readdirSync(state);
   const stages = names.filter((name) => /^\.(backup|restore)-/.test(name) && isOld(join(state, name), now));
@@ -53,11 +54,9 @@ interface Found {
   readonly size: number;
 }
 
-function filesBelow(folder: string): Found[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name);
-    const stat = entry.isFile() ? statSync(path, { throwIfNoEntry: false }) : undefined;
+function foundBelow(folder: string): Found[] {
+  return filesBelow(folder).flatMap((path) => {
+    const stat = statSync(path, { throwIfNoEntry: false });
     return stat === undefined ? [] : [{ path, at: stat.mtimeMs, size: stat.size }];
   });
 }

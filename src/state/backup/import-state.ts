@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { filesBelow } from '../../lib/files-below.ts';
 import { SqliteDatabase } from '../../lib/sqlite.ts';
 import type { BlobBackend } from '../blobs/blob-storage.ts';
 import { StateBlobs } from '../blobs/blobs.ts';
@@ -14,7 +15,6 @@ import { createTables } from '../engine/migrate.ts';
 import { PendingWrites } from '../engine/pending-writes.ts';
 import type { ServerLocation, StateDatabase } from '../engine/state-database.ts';
 import { isUnwritable } from '../engine/state-problem.ts';
-import { filesBelow } from '../folder-files.ts';
 import { Settings } from '../settings.ts';
 import { openStore } from '../store.ts';
 import { importTables } from './copy-tables.ts';

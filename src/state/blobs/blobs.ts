@@ -1,10 +1,11 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sql } from 'kysely';
+import { filesBelow } from '../../lib/files-below.ts';
 import { chunksOf } from '../engine/chunks.ts';
 import { Repository } from '../engine/context.ts';
 import { absolutePath, storedPath } from '../engine/stored-paths.ts';
-import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
+import { removeFile, removeIfEmpty, touchedAt } from '../folder-files.ts';
 import type { BlobBackend } from './blob-storage.ts';
 import { fetchFile } from './fetch-file.ts';
 import { storeFile } from './store-file.ts';
@@ -126,7 +127,7 @@ export class StateBlobs extends Repository {
           .execute();
       }
     }
-    rmSync(path, { force: true });
+    removeFile(path);
   }
 
   /**
@@ -138,7 +139,7 @@ export class StateBlobs extends Repository {
     const end = this.context.clock.now() - unusedMs;
     let freed = 0;
     for (const [path, bytes] of await this.sizes(filesBelow(folder).filter((path) => touchedAt(path) < end))) {
-      rmSync(path, { force: true });
+      removeFile(path);
       removeIfEmpty(dirname(path), folder);
       freed += bytes;
     }

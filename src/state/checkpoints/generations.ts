@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest, Segment } from '../../kept-rows/manifest.ts';
+import { filesBelow } from '../../lib/files-below.ts';
 import { StateBlobs } from '../blobs/blobs.ts';
 import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
-import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
+import { removeIfEmpty, touchedAt } from '../folder-files.ts';
 import { type Lease, Leases } from '../processes/leases.ts';
 import { Runs } from '../runs/runs.ts';
 import type { GenerationRow } from '../tables.ts';

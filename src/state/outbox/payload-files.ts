@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { filesBelow } from '../../lib/files-below.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { StateBlobs } from '../blobs/blobs.ts';
 import { inTransaction, inTransactionOn, Repository, type StoreContext } from '../engine/context.ts';
 import { instanceLock } from '../engine/lock-keys.ts';
 import { storedPath } from '../engine/stored-paths.ts';
-import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
+import { removeIfEmpty, touchedAt } from '../folder-files.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
 import { keyOf } from './instance-key.ts';
