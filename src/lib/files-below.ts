@@ -6,14 +6,15 @@ import { join } from 'node:path';
  * meanwhile, for which Node's own recursive listing throws an error.
  */
 export function filesBelow(folder: string): string[] {
-  return entriesOf(folder).flatMap((entry) => {
+  return entriesIn(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return filesBelow(path);
     return entry.isFile() ? [path] : [];
   });
 }
 
-function entriesOf(folder: string): Dirent[] {
+/** The entries of a folder; none if it doesn't exist. */
+export function entriesIn(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {

@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { statSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+import { filesBelow } from '../lib/files-below.ts';
 import type { Store } from './store.ts';
 import type { OutboxState } from './tables.ts';
 
@@ -91,23 +92,5 @@ function kindOf(path: string, state: OutboxState | undefined): DiskUsageKind {
  * that has just been deleted counts as 0 bytes.
  */
 function sizesBelow(folder: string): Sized[] {
-  const sizes: Sized[] = [];
-  const folders = [folder];
-  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    for (const entry of entriesOf(at)) {
-      const path = join(at, entry.name);
-      if (entry.isDirectory()) folders.push(path);
-      else if (entry.isFile()) sizes.push({ path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 });
-    }
-  }
-  return sizes;
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  return filesBelow(folder).map((path) => ({ path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 }));
 }

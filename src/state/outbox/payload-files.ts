@@ -1,6 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { filesBelow } from '../../lib/files-below.ts';
+import { entriesIn, filesBelow } from '../../lib/files-below.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import { StateBlobs } from '../blobs/blobs.ts';
 import { inTransaction, inTransactionOn, Repository, type StoreContext } from '../engine/context.ts';
@@ -233,7 +232,7 @@ async function isKept({ db, clock, keep }: StoreContext, row: OutboxRow): Promis
 }
 
 function foldersIn(root: string): string[] {
-  if (!existsSync(root)) return [];
-  const entries = readdirSync(root, { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return entriesIn(root)
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
 }

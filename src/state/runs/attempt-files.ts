@@ -1,6 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { entriesIn } from '../../lib/files-below.ts';
 import { Repository } from '../engine/context.ts';
 import { removeIfEmpty } from '../folder-files.ts';
 
@@ -16,8 +16,8 @@ export class AttemptFiles extends Repository {
 
   /** Removes the folders of runs that have ended. Call this after each run. */
   async sweep(): Promise<void> {
-    if (!existsSync(this.#root)) return;
-    const folders = readdirSync(this.#root);
+    const folders = entriesIn(this.#root).map(({ name }) => name);
+    if (folders.length === 0) return removeIfEmpty(this.#root, this.context.folder);
     const rows = await this.context.db
       .selectFrom('runs')
       .select('id')
