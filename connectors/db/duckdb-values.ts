@@ -5,8 +5,6 @@ import type { DuckdbType } from './duckdb-api.ts';
 interface Scalar {
   readonly bytes?: Uint8Array;
   readonly isFinite?: boolean;
-  readonly days?: number;
-  readonly micros?: bigint;
   toString(): string;
 }
 
@@ -19,9 +17,9 @@ interface ValueRule {
 
 const integer: ValueRule = { type: 'integer' };
 const text: ValueRule = { type: 'text', convert: String };
-const date: ValueRule = { type: 'date', convert: (value: Scalar) => momentText(value, value.days) };
+const date: ValueRule = { type: 'date', convert: momentText };
 const time: ValueRule = { type: 'time', convert: String };
-const timestamp: ValueRule = { type: 'timestamp', convert: (value: Scalar) => momentText(value, value.micros) };
+const timestamp: ValueRule = { type: 'timestamp', convert: momentText };
 
 /** The numbers of types in DuckDB's C interface (`duckdb_type`). https://duckdb.org/docs/stable/clients/c/api */
 const id = {
@@ -65,10 +63,7 @@ const rules: ReadonlyMap<number, ValueRule> = new Map<number, ValueRule>([
   [id.time, time],
   [id.timeNanoseconds, time],
   [id.timeTz, { type: 'text', convert: (value: Scalar) => String(value).replace(/([+-]\d\d)$/, '$1:00') }],
-  [
-    id.timestampTz,
-    { type: 'timestamptz', convert: (value: Scalar) => momentText(value, value.micros).replace(/\+00$/, 'Z') },
-  ],
+  [id.timestampTz, { type: 'timestamptz', convert: (value: Scalar) => momentText(value).replace(/\+00$/, 'Z') }],
   [id.blob, { type: 'binary', convert: (value: Scalar) => value.bytes! }],
   [id.geometry, { type: 'binary', convert: (value: Scalar) => value.bytes! }],
   [id.decimal, { type: 'decimal', convert: String }],
@@ -96,12 +91,11 @@ function ruleOf(type: DuckdbType): ValueRule {
   return rules.get(type.typeId) ?? text;
 }
 
-/**
- * `2024-01-01T00:00:00`. Infinite values and years BC are written as PostgreSQL does: `infinity`, `0044-03-15 BC`.
- * `position` is the value's position in time, whose sign is the sign of infinity.
- */
-function momentText(value: Scalar, position: number | bigint | undefined): string {
-  if (value.isFinite === false) return (position ?? 0) < 0 ? '-infinity' : 'infinity';
+/** `2024-01-01T00:00:00`. Infinite values and years BC are written as PostgreSQL does: `infinity`, `0044-03-15 BC`. */
+function momentText(value: Scalar): string {
+  // The package writes some infinite values as the moments that stand for them. Their only member is the distance from
+  // 1970 in the type's unit.
+  if (value.isFinite === false) return Object.values(value).some((distance) => distance < 0) ? '-infinity' : 'infinity';
   const written = String(value);
   const [day, ...rest] = written.split(' ');
   const clock = rest.filter((part) => part !== '(BC)').join(' ');

@@ -1,5 +1,5 @@
 import { glob, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Extraction, Problem, withDefaults } from '#sdk';
 import { refuseDuplicates } from './cells.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
@@ -69,7 +69,7 @@ async function read(
   return { columns, batches };
 }
 
-/** The library, the database and the Parquet files. A process that may not start others can't load the library either. */
+/** The library, the database and the Parquet files. */
 async function filesOf({ source, folder }: ConnectOptions): Promise<Pick<DuckdbOrder, 'library' | 'path' | 'parquet'>> {
   const library = requireOptional('@duckdb/node-api', { title: 'DuckDB', folder }).resolve('@duckdb/node-api');
   const tables = await Promise.all(
@@ -118,6 +118,6 @@ function placeOf({ source, folder }: ConnectOptions): string {
   if (source.file !== undefined) return resolve(folder, source.file);
   return Object.values(source.parquet)
     .flat()
-    .map((path) => join(folder, path))
+    .map((path) => resolve(folder, path))
     .join(', ');
 }

@@ -50,6 +50,9 @@ const zoo: Readonly<Record<string, readonly [sql: string, type: string, text: st
   moment_ns: ["'2024-01-01 00:00:00.123456789'::timestamp_ns", 'timestamp', '2024-01-01T00:00:00.123456789'],
   old_moment: ["timestamp '0044-03-15 (BC) 01:02:03'", 'timestamp', '0044-03-15 01:02:03 BC'],
   last_moment: ["timestamp 'infinity'", 'timestamp', 'infinity'],
+  first_moment_ns: ["'-infinity'::timestamp_ns", 'timestamp', '-infinity'],
+  first_moment_ms: ["'-infinity'::timestamp_ms", 'timestamp', '-infinity'],
+  first_moment_s: ["'-infinity'::timestamp_s", 'timestamp', '-infinity'],
   instant: ["timestamptz '2024-07-01 12:00:00.5+02'", 'timestamptz', '2024-07-01T10:00:00.5Z'],
   first_instant: ["timestamptz '-infinity'", 'timestamptz', '-infinity'],
   span: ["interval '1 year 2 days 03:04:05'", 'text', '1 year 2 days 03:04:05'],
@@ -251,6 +254,11 @@ else {
       expect(rows).toHaveLength(1500);
       expect(rows[999]).toEqual(['999', '499.5', null]);
       expect(rows[1499]).toEqual(['1499', null, 'new']);
+    });
+
+    it('finds files by absolute paths, globs and lists', async () => {
+      for (const sales of [at('sales-*.parquet'), [at('sales-1.parquet'), 'sales-2.parquet'], ['sales-1.*', 'sales-*']])
+        expect(await rowsOf({ parquet: { sales } }, 'select count(*) as n from sales')).toEqual([['1500']]);
     });
 
     it('joins a database and Parquet files', async () => {
