@@ -93,8 +93,8 @@ function ruleOf(type: DuckdbType): ValueRule {
 
 /** `2024-01-01T00:00:00`. Infinite values and years BC are written as PostgreSQL does: `infinity`, `0044-03-15 BC`. */
 function momentText(value: Scalar): string {
-  // The package writes some infinite values as the moments that stand for them. Their only member is the distance from
-  // 1970 in the type's unit.
+  // The package writes some infinite values as finite ones. Their only member is the distance from 1970 in the type's
+  // unit.
   if (value.isFinite === false) return Object.values(value).some((distance) => distance < 0) ? '-infinity' : 'infinity';
   const written = String(value);
   const [day, ...rest] = written.split(' ');
