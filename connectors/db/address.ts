@@ -9,7 +9,7 @@ import {
   parseConnectionUrl,
   unescapedPassword,
 } from './connection-url.ts';
-import { engines } from './engines.ts';
+import { engines, readsFiles } from './engines.ts';
 import {
   type DbTlsOptions,
   type DriverName,
@@ -61,8 +61,7 @@ export function driverOf(source: SourceValues): DriverName | undefined {
 
 /** Whether the source reads local files instead of a server. */
 export function isFileSource(source: SourceValues): boolean {
-  const driver = driverOf(source);
-  return driver !== undefined && engines[driver].isFile === true;
+  return readsFiles(driverOf(source));
 }
 
 /** What a source's URL sets, and the parameters in it that can't be used. An invalid URL sets nothing. */

@@ -92,6 +92,12 @@ function conditionOf(names: readonly string[], bounds: readonly string[], nulls:
   return ` where ${terms.join(' and ')}${nulls === 'read' ? ` or ${names[0]} is null` : ''}`;
 }
 
+/** A name in standard SQL. */
+export const doubleQuoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A text in standard SQL. */
+export const stringLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
 /** A subquery must not end in a semicolon. */
 export function bare(sql: string): string {
   return sql.replace(/[\s;]+$/, '');

@@ -1,11 +1,11 @@
-import type { Dialect } from './dialect.ts';
+import { type Dialect, doubleQuoted, stringLiteral } from './dialect.ts';
 
 /** The bytes of a binary value, whose text is base64, in hexadecimal. */
 const hexOf = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
 
 /** Binds the value as text. The server converts the text to the column's type without loss. */
 export const postgresDialect: Dialect = {
-  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  quote: doubleQuoted,
   operand: ({ type, text }, before) => ({
     sql: `$${before.length + 1}`,
     parameters: [type === 'binary' ? `\\x${hexOf(text)}` : text],
@@ -42,7 +42,7 @@ const wallClock = (text: string) => text.replace('T', ' ').replace(/Z$/, '');
  * SQLite sorts by stored values, which may differ from the text in the rows. For example, `2026-01-31 10:00` has no T.
  */
 export const sqliteDialect: Dialect = {
-  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  quote: doubleQuoted,
   operand: ({ type, text }) =>
     type === 'integer' || type === 'decimal' ? { sql: text, parameters: [] } : { sql: '?', parameters: [text] },
   comparesRows: true,
@@ -91,5 +91,3 @@ function sqlserverLiteral(type: string, text: string): string {
   const word = type === 'uuid' ? 'uniqueidentifier' : (words[type] ?? type);
   return `cast(${stringLiteral(text)} as ${word})`;
 }
-
-const stringLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`;

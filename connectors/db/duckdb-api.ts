@@ -28,7 +28,7 @@ export interface DuckdbStatement {
 }
 
 /**
- * A result that is computed while it's read. Ends early, without a word, if an error occurs after the first rows: the
+ * A result that is computed while it's read. Ends early, without an error, if an error occurs after the first rows: the
  * package doesn't expose the library's `duckdb_result_error`.
  */
 export interface DuckdbResult {

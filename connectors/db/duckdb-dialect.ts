@@ -1,9 +1,9 @@
 import type { Catalogue } from './catalogue-queries.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, doubleQuoted } from './dialect.ts';
 
 /** Values are bound as text, and converted to exact types. */
 export const duckdbDialect: Dialect = {
-  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  quote: doubleQuoted,
   operand: ({ type, text }, before) => ({ sql: typedValue(type, text, `$${before.length + 1}`), parameters: [text] }),
   comparesRows: false,
   limit: (rows) => ({ last: ` limit ${rows}` }),
@@ -11,10 +11,10 @@ export const duckdbDialect: Dialect = {
 
 function typedValue(type: string, text: string, parameter: string): string {
   if (type === 'binary') return `from_base64(${parameter})`;
-  const name = types[type];
   if (type === 'decimal') return `cast(${parameter} as decimal(38, ${text.split('.')[1]?.length ?? 0}))`;
   // Only this type has nanoseconds, but it doesn't have all years.
   if (type === 'timestamp' && /\.\d{7}/.test(text)) return `cast(${parameter} as timestamp_ns)`;
+  const name = types[type];
   return name === undefined ? parameter : `cast(${parameter} as ${name})`;
 }
 

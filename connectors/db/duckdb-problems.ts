@@ -1,8 +1,7 @@
 import { Problem, type ProblemOptions, seenIn } from '#sdk';
 import { NotReading } from './duckdb-query.ts';
+import { FileOverwritten, fileChanged } from './file-overwritten.ts';
 import { serverBusy } from './server-problems.ts';
-import { fileChanged } from './sqlite-problems.ts';
-import { FileOverwritten } from './sqlite-snapshot.ts';
 
 type Rule = Pick<ProblemOptions, 'family' | 'code' | 'next'> & { readonly message: RegExp };
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Value } from '#sdk';
+import type { Column, Value } from '#sdk';
+import { doubleQuoted, stringLiteral } from './dialect.ts';
 import type {
   DuckdbApi,
   DuckdbChunk,
@@ -10,9 +11,9 @@ import type {
   DuckdbType,
 } from './duckdb-api.ts';
 import { duckdbType, duckdbValues } from './duckdb-values.ts';
+import { FileOverwritten } from './file-overwritten.ts';
 import type { SettingValue, SqlParameter } from './options.ts';
 import type { RunningQuery } from './query-reader.ts';
-import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /** A query and what it may read. */
 export interface DuckdbOrder {
@@ -27,11 +28,6 @@ export interface DuckdbOrder {
   readonly parameters: readonly SqlParameter[];
 }
 
-export interface DuckdbColumn {
-  readonly name: string;
-  readonly type: ReturnType<typeof duckdbType>;
-}
-
 /** The next rows: the values of each column. */
 export interface DuckdbRows {
   readonly length: number;
@@ -44,7 +40,7 @@ const selectStatement = 1;
 const defaultMemory = '1GB';
 
 /** One query over a DuckDB database and Parquet files. Only the named files can be read. */
-export class DuckdbQuery implements RunningQuery<DuckdbColumn, DuckdbRows> {
+export class DuckdbQuery implements RunningQuery<Column, DuckdbRows> {
   readonly #connection: DuckdbConnection;
   readonly #statement: DuckdbStatement;
   readonly #result: DuckdbResult;
@@ -63,7 +59,7 @@ export class DuckdbQuery implements RunningQuery<DuckdbColumn, DuckdbRows> {
     this.#types = Array.from({ length: result.columnCount }, (_, c) => result.columnType(c));
   }
 
-  columns(): readonly DuckdbColumn[] {
+  columns(): readonly Column[] {
     return this.#types.map((type, c) => ({ name: this.#result.columnName(c), type: duckdbType(type) }));
   }
 
@@ -151,11 +147,12 @@ async function connect({ library, path, parquet, settings }: DuckdbOrder): Promi
     temp_directory: '',
   });
   const connection = await instance.connect();
-  const allowed = Object.values(parquet).flat().map(literal);
+  const allowed = Object.values(parquet).flat().map(stringLiteral);
   await connection.run(`set timezone = 'UTC'`);
   await connection.run(`set allowed_paths = [${allowed.join(', ')}]`);
   await connection.run('set enable_external_access = false');
-  for (const [name, value] of Object.entries(settings)) await connection.run(`set ${name} = ${literal(String(value))}`);
+  for (const [name, value] of Object.entries(settings))
+    await connection.run(`set ${name} = ${stringLiteral(String(value))}`);
   await connection.run('set lock_configuration = true');
   for (const [name, files] of Object.entries(parquet)) await connection.run(tableOf(name, files));
   return connection;
@@ -163,9 +160,6 @@ async function connect({ library, path, parquet, settings }: DuckdbOrder): Promi
 
 /** A table that has the columns of all its files, each by its name. */
 function tableOf(name: string, files: readonly string[]): string {
-  const list = files.map(literal).join(', ');
-  return `create temp view ${quoted(name)} as select * from read_parquet([${list}], union_by_name = true)`;
+  const list = files.map(stringLiteral).join(', ');
+  return `create temp view ${doubleQuoted(name)} as select * from read_parquet([${list}], union_by_name = true)`;
 }
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -97,11 +97,7 @@ function momentText(value: Scalar): string {
   // unit.
   if (value.isFinite === false) return Object.values(value).some((distance) => distance < 0) ? '-infinity' : 'infinity';
   const written = String(value);
-  const [day, ...rest] = written.split(' ');
-  const clock = rest.filter((part) => part !== '(BC)').join(' ');
-  const isBc = rest.length > (clock === '' ? 0 : 1);
-  const moment = clock === '' ? day! : `${day}${isBc ? ' ' : 'T'}${clock}`;
-  return isBc ? `${moment} BC` : moment;
+  return written.includes(' (BC)') ? `${written.replace(' (BC)', '')} BC` : written.replace(' ', 'T');
 }
 
 /** The number with the fewest digits that has the same four bytes. */

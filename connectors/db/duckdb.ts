@@ -1,16 +1,15 @@
 import { glob, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Extraction, Problem, withDefaults } from '#sdk';
+import { batchText, type Column, type Extraction, Problem, withDefaults } from '#sdk';
 import { refuseDuplicates } from './cells.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import { duckdbCatalogue, duckdbDialect } from './duckdb-dialect.ts';
 import { duckdbProblem } from './duckdb-problems.ts';
-import { type DuckdbColumn, type DuckdbOrder, type DuckdbRows, NotReading } from './duckdb-query.ts';
+import { type DuckdbOrder, type DuckdbRows, NotReading } from './duckdb-query.ts';
 import { requireOptional } from './optional-package.ts';
 import { query } from './options.ts';
 import { type ProcessFailure, QueryProcess } from './query-process.ts';
 import { ReaderBatches } from './query-reader.ts';
-import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /** Driver for DuckDB databases and Parquet files, which are opened read-only. */
 export const duckdb: Driver = {
@@ -18,8 +17,8 @@ export const duckdb: Driver = {
   catalogue: duckdbCatalogue,
   async check(options) {
     const { batches } = await duckdb.extract(options, { ...withDefaults(query, {}), sql: 'select version()' });
-    let version = '';
-    for await (const { cells } of batches) if (cells[0]?.kind === 'values') version = String(cells[0].values[0]);
+    let version: string | null | undefined;
+    for await (const batch of batches) version = batchText(batch)[0]?.[0];
     return `DuckDB ${version} on ${placeOf(options)}`;
   },
 
@@ -27,7 +26,7 @@ export const duckdb: Driver = {
     const { source, signal } = options;
     const order = { ...(await filesOf(options)), sql, parameters, settings: source.session };
     const timeoutMs = (source.statement_timeout_seconds ?? 0) * 1000;
-    const reader = new QueryProcess<DuckdbOrder, DuckdbColumn, DuckdbRows>({
+    const reader = new QueryProcess<DuckdbOrder, Column, DuckdbRows>({
       entry: 'duckdb-child',
       title: 'DuckDB',
       signal,
@@ -45,12 +44,11 @@ export const duckdb: Driver = {
 
 /** The error that was thrown in the child process. */
 function errorOf({ name, message }: ProcessFailure): Error {
-  if (name === 'NotReading') return new NotReading(message);
-  return name === 'FileOverwritten' ? new FileOverwritten() : new Error(message);
+  return name === 'NotReading' ? new NotReading(message) : new Error(message);
 }
 
 async function read(
-  reader: QueryProcess<DuckdbOrder, DuckdbColumn, DuckdbRows>,
+  reader: QueryProcess<DuckdbOrder, Column, DuckdbRows>,
   order: DuckdbOrder,
   options: ConnectOptions,
 ): Promise<Extraction> {

@@ -21,6 +21,11 @@ export const engines: Readonly<Record<DriverName, DatabaseEngine>> = {
 
 const all = Object.values(engines);
 
+/** Whether the databases of this driver are local files. */
+export function readsFiles(driver: DriverName | undefined): driver is DriverName {
+  return driver !== undefined && engines[driver].isFile === true;
+}
+
 /** The titles of the engines that an option is for: `PostgreSQL, MySQL and MariaDB`. */
 export function titlesOf(isFor: (engine: DatabaseEngine) => boolean): string {
   const titles = all.filter(isFor).map(({ title }) => title);

@@ -1,7 +1,7 @@
 import { isKnownEncoding, tlsFileFaults, tlsVerificationFaults } from '#sdk';
 import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.ts';
 import { hostsIn, parseConnectionUrl } from './connection-url.ts';
-import { engines, titlesOf } from './engines.ts';
+import { engines, readsFiles, titlesOf } from './engines.ts';
 import type { DriverName, QueryValues, SourceValues } from './options.ts';
 import { settingFaults } from './session-settings.ts';
 import { hasOtherEncoding } from './source-texts.ts';
@@ -21,9 +21,7 @@ export function faultsOf({ source, query }: { source: SourceValues; query?: Quer
   const driver = driverOf(source);
   return [
     ...urlFaults(source),
-    ...(driver !== undefined && engines[driver].isFile === true
-      ? fileFaults(source, driver)
-      : serverFaults(source, driver)),
+    ...(readsFiles(driver) ? fileFaults(source, driver) : serverFaults(source, driver)),
     ...textFaults(source, driver),
     ...(query === undefined ? [] : [...queryFaults(query, driver), ...parameterFaults(source, query)]),
   ];
@@ -245,7 +243,7 @@ function queryFaults(query: QueryValues, driver: DriverName | undefined): Option
     ...(chunks !== undefined && chunks.column === undefined && query.table === undefined
       ? [{ option: 'chunks', message: 'requires a column; set column to the primary key, or use table' }]
       : []),
-    ...(chunks !== undefined && driver !== undefined && engines[driver].isFile === true
+    ...(chunks !== undefined && readsFiles(driver)
       ? [
           {
             option: 'chunks',

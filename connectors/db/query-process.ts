@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { environmentWith, Problem } from '#sdk';
+import { FileOverwritten } from './file-overwritten.ts';
 import type { QueryReader } from './query-reader.ts';
 
 export type ProcessRequest<Order> = { readonly kind: 'open'; readonly order: Order } | { readonly kind: 'rows' };
@@ -29,6 +30,7 @@ interface ProcessOptions {
   readonly signal: AbortSignal;
   /** The time limit for each step, in milliseconds; 0 means no limit. */
   readonly timeoutMs: number;
+  /** The library's error. */
   readonly errorOf: (failure: ProcessFailure) => Error;
 }
 
@@ -110,7 +112,8 @@ export class QueryProcess<Order, Column, Rows> implements QueryReader<Order, Col
   }
 
   #unexpected(answer: ProcessAnswer<Column, Rows>): never {
-    if (answer.kind === 'failed') throw this.#options.errorOf(answer);
+    const overwritten = new FileOverwritten();
+    if (answer.kind === 'failed') throw answer.name === overwritten.name ? overwritten : this.#options.errorOf(answer);
     throw new Error(`the process sent an unexpected answer: ${answer.kind}`);
   }
 

@@ -1,8 +1,9 @@
 import { type PreparedStatement, replacementCharacter, SqliteDatabase, type SqliteValue } from '#sdk';
 import { bare } from './dialect.ts';
+import { FileOverwritten } from './file-overwritten.ts';
 import type { SqlParameter } from './options.ts';
 import type { QueryReader, RunningQuery } from './query-reader.ts';
-import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
+import { SqliteSnapshot } from './sqlite-snapshot.ts';
 
 /** A query and its file. */
 export interface SqliteOrder {
@@ -48,10 +49,12 @@ export class SqliteFile implements RunningQuery<SqliteColumn, SqliteRows> {
   /** The statement that returns the rows. */
   readonly #read: PreparedStatement;
   #rows: IterableIterator<SqliteValue[]> | undefined;
-  #wasSuspicious = false;
+  /** Bytes aren't replaced, and after the first replacement, the caller knows. */
+  #looksForReplacements: boolean;
 
   constructor(order: SqliteOrder) {
     this.#order = order;
+    this.#looksForReplacements = order.hasRawTexts !== true;
     this.#file = openSnapshot(order);
     try {
       this.#statement = this.#file.db.prepare(order.sql);
@@ -71,8 +74,8 @@ export class SqliteFile implements RunningQuery<SqliteColumn, SqliteRows> {
   take(): SqliteRows {
     const rows = this.#taken();
     // Looks here and not where the rows are used, because the process that reads the file has less to do.
-    const isSuspicious = !this.#wasSuspicious && rows.some((row) => row.some(hasReplacement));
-    this.#wasSuspicious ||= isSuspicious;
+    const isSuspicious = this.#looksForReplacements && rows.some((row) => row.some(hasReplacement));
+    if (isSuspicious) this.#looksForReplacements = false;
     return { rows, isSuspicious };
   }
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Problem, type ProblemOptions, seenIn, sqliteErrorName } from '#sdk';
+import { FileOverwritten, fileChanged } from './file-overwritten.ts';
 import { serverBusy } from './server-problems.ts';
-import { FileOverwritten } from './sqlite-snapshot.ts';
 
 type Rule = Pick<ProblemOptions, 'family' | 'code' | 'next'> & { readonly codes: RegExp };
 
@@ -61,15 +61,4 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
 /** If the path is a folder, SQLite reports a disk read error. */
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** A file was overwritten in the middle of a read. */
-export function fileChanged(cause: FileOverwritten, path: string): Problem {
-  return new Problem({
-    code: 'DB_FILE_CHANGED',
-    family: 'try_later',
-    message: `cannot read ${path}: ${cause.message}`,
-    next: 'write the new file under another name in that folder and rename it over this one, as in: mv new.db shop.db',
-    cause,
-  });
 }

@@ -12,15 +12,6 @@ const headerBytes = 100;
  */
 const shmBytes = 132;
 
-/** The error for rows that are from more than one version of the file. */
-export class FileOverwritten extends Error {
-  override readonly name = 'FileOverwritten';
-
-  constructor() {
-    super('the file was overwritten while it was being read');
-  }
-}
-
 /** A file's state at one moment. */
 interface Mark {
   readonly stats: BigIntStats;

@@ -18,7 +18,6 @@ import {
   type SqliteRows,
 } from './sqlite-file.ts';
 import { sqliteProblem } from './sqlite-problems.ts';
-import { FileOverwritten } from './sqlite-snapshot.ts';
 import { DecodingReader, SuspiciousReader } from './sqlite-texts.ts';
 import { sqliteType, sqliteValue } from './sqlite-types.ts';
 
@@ -79,10 +78,8 @@ function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   return new QueryProcess({ entry: 'sqlite-child', title: 'SQLite', signal, timeoutMs, errorOf });
 }
 
-/** The error that `node:sqlite` or the snapshot threw in the child process. */
-function errorOf({ name, message, errcode }: ProcessFailure): Error {
-  const overwritten = new FileOverwritten();
-  if (name === overwritten.name) return overwritten;
+/** The error that `node:sqlite` threw in the child process. */
+function errorOf({ message, errcode }: ProcessFailure): Error {
   const error = new Error(message);
   return errcode === undefined ? error : Object.assign(error, { code: 'ERR_SQLITE_ERROR', errcode });
 }

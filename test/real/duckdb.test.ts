@@ -199,7 +199,13 @@ else {
 
     it.each<[string, Options, Options, string, RegExp]>([
       ['a missing database', { driver: 'duckdb', file: 'none.duckdb' }, {}, 'DB_NO_FILE config', /none\.duckdb/],
-      ['a file that is no database', { driver: 'duckdb', file: 'large.parquet' }, {}, 'DB_NO_FILE config', /in-memory/],
+      [
+        'a file that is not a database',
+        { driver: 'duckdb', file: 'large.parquet' },
+        {},
+        'DB_NO_FILE config',
+        /in-memory/,
+      ],
       ['no Parquet file', { parquet: { sales: 'none-*.parquet' } }, {}, 'DB_NO_FILE config', /none-\*\.parquet/],
       ['an unknown table', database, { sql: 'select * from nowhere' }, 'DB_QUERY_FAILED job', /nowhere/],
       ['a syntax error', database, { sql: 'selec 1' }, 'DB_QUERY_FAILED job', /syntax error/],
@@ -236,7 +242,7 @@ else {
       expect(await problemOf(countRows(batches))).toMatchObject({ code: 'DB_FILE_CHANGED', family: 'try_later' });
     });
 
-    it('stops a query that is no longer read, and one that exceeds its time', async () => {
+    it('stops a query when its reader stops, and one that exceeds its time', async () => {
       const stopped = new AbortController();
       const endless = 'select count(*) as n from range(100000000000) a where a.range % 7 = 8';
       const reading = extract(database, endless, { ...setting(), signal: stopped.signal });

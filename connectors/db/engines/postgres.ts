@@ -1,5 +1,6 @@
 import { sslModes } from '#sdk';
 import type { DatabaseEngine } from '../database-engine.ts';
+import { doubleQuoted } from '../dialect.ts';
 import { targetSessions } from '../options.ts';
 import { common, connectTimeout, file, ifAny, nothing, oneOf, rootCertificate, tlsMode } from '../parameter-readers.ts';
 import { allowedInsteadOf } from '../startup-options.ts';
@@ -21,7 +22,7 @@ export const postgres: DatabaseEngine = {
     sslcert: file('cert_file'),
     sslkey: file('key_file'),
     // Prisma's parameter, which it adds to the URLs that it writes.
-    schema: ifAny((schema) => ({ session: { search_path: `"${schema.replaceAll('"', '""')}"` } })),
+    schema: ifAny((schema) => ({ session: { search_path: doubleQuoted(schema) } })),
     gssencmode: oneOf({ disable: nothing, prefer: nothing }),
     channel_binding: oneOf({ disable: nothing, prefer: nothing, require: { hasChannelBinding: true } }),
     options: ifAny((startupOptions) => {
