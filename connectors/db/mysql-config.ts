@@ -31,6 +31,11 @@ export function mysqlConfig({ address, server, tls, socket }: ConfigParts): Conn
     ssl: tls === undefined ? undefined : secure(tls),
     // Cloud providers' tokens and LDAP passwords are sent in clear text, so only to a server that is verified.
     enableCleartextPlugin: tls?.rejectUnauthorized === true,
+    // MariaDB's plugin, which mysql2 doesn't have. Loaded when a server asks for it, because few do.
+    authPlugins: {
+      client_ed25519: () => async (challenge) =>
+        (await import('./mysql-ed25519.ts')).ed25519Answer(password ?? '', challenge),
+    },
   };
 }
 

@@ -156,7 +156,7 @@ function pluginRefused(cause: unknown, where: Circumstances): Problem {
     code: 'DB_LOGIN_KIND',
     family: 'config',
     message: `the database at ${place} requires the authentication plugin ${plugin}, which Sluice does not support`,
-    allowed: 'mysql_native_password, caching_sha2_password, sha256_password, mysql_clear_password',
+    allowed: 'mysql_native_password, caching_sha2_password, sha256_password, mysql_clear_password, client_ed25519',
     next: 'run alter user … identified via mysql_native_password (MariaDB) or … identified with caching_sha2_password (MySQL)',
     cause,
   });
