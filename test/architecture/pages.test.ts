@@ -24,3 +24,24 @@ it('docs refer only to files that exist', () => {
   expect(pages.length).toBeGreaterThan(25);
   expect(pages.flatMap(missing)).toEqual([]);
 });
+
+/** Pages that are generated, in whole or in large part. */
+const isGenerated = (page: string): boolean => /^docs\/(connectors\/|config\.md|logs\.md)/.test(page);
+
+/** Prose of more than 120 characters that could be wrapped. Tables, code blocks and pictures can't be. */
+function tooWide(page: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  let isCode = false;
+  return text.split('\n').flatMap((line, index) => {
+    const content = line.trimStart();
+    if (content.startsWith('```')) isCode = !isCode;
+    const canWrap = line.replaceAll(/`[^`]*`/g, 'code').includes(' ');
+    const isProse = !isCode && canWrap && !content.startsWith('|') && !content.startsWith('[!');
+    return isProse && line.length > 120 ? [`${page}:${index + 1}: ${line.length} characters`] : [];
+  });
+}
+
+it('prose is at most 120 characters wide', () => {
+  const notes = globSync('connectors/*/notes.md', { cwd: root });
+  expect([...pages, ...notes].filter((page) => !isGenerated(page)).flatMap(tooWide)).toEqual([]);
+});
