@@ -39,6 +39,8 @@ export interface ServerAddress {
   readonly portCount: number;
   readonly target: TargetSession;
   readonly database: string | undefined;
+  /** The project that an API's queries run in. */
+  readonly project: string | undefined;
   readonly user: string | undefined;
   readonly tls: DbTlsOptions;
   /** Whether the login must be bound to the TLS connection. */
@@ -64,6 +66,14 @@ export function isFileSource(source: SourceValues): boolean {
   return readsFiles(driverOf(source));
 }
 
+/** Whether the source's login is OAuth: an API's is, unless a token is set as the password. */
+export function usesOAuth(source: SourceValues): boolean {
+  const driver = driverOf(source);
+  return (
+    driver !== undefined && engines[driver].api !== undefined && addressOf(source).servers[0].password === undefined
+  );
+}
+
 /** What a source's URL sets, and the parameters in it that can't be used. An invalid URL sets nothing. */
 export function valuesOfUrl({ url: text }: Pick<SourceValues, 'url'>): {
   readonly values: ParameterValues;
@@ -79,8 +89,9 @@ export function valuesOfUrl({ url: text }: Pick<SourceValues, 'url'>): {
   };
 }
 
-function partsOf({ user, password, database, hosts }: ConnectionUrl): ParameterValues {
-  return { ...defined({ user, password, database }), ...placesOf(hosts) };
+function partsOf({ driver, user, password, database, hosts }: ConnectionUrl): ParameterValues {
+  const place = engines[driver].api === undefined ? placesOf(hosts) : defined({ project: hosts[0]?.host || undefined });
+  return { ...defined({ user, password, database }), ...place };
 }
 
 /** As in libpq, the hosts and the ports of a URL are two lists, and a parameter can replace either. */
@@ -101,14 +112,16 @@ export function addressOf(source: SourceValues, service: ParameterValues = {}): 
   const driver = driverOf(source) ?? 'postgres';
   const url = valuesOfUrl(source).values;
   const { target_session_attrs: target, connect_timeout_seconds: connectSeconds } = source;
-  const { user, password, database } = source;
+  const { user, password, database, project } = source;
   const given: ParameterValues = {
     ...service,
     ...url,
     ...placeIn(source),
-    ...defined({ user: user || undefined, password, database: database || undefined, target, connectSeconds }),
+    ...defined({ user: user || undefined, password, database: database || undefined }),
+    ...defined({ project, target, connectSeconds }),
   };
-  const tls: DbTlsOptions = { ...service.tls, ...url.tls, ...defined(source.tls) };
+  const usualTls: DbTlsOptions = engines[driver].api === undefined ? {} : { mode: 'verify' };
+  const tls: DbTlsOptions = { ...usualTls, ...service.tls, ...url.tls, ...defined(source.tls) };
   // The whole URL is already registered as a secret. The password is registered too, because drivers may print only the
   // password.
   if (given.password !== undefined) registerSecret(given.password);
@@ -118,6 +131,7 @@ export function addressOf(source: SourceValues, service: ParameterValues = {}): 
     portCount: given.ports?.length ?? 0,
     target: given.target ?? 'any',
     database: given.database,
+    project: given.project,
     user: given.user,
     tls,
     hasChannelBinding: given.hasChannelBinding === true,
@@ -135,11 +149,11 @@ function placeIn({ host, port }: SourceValues): ParameterValues {
 
 function serversOf({ hosts = [], ports = [], password, tls }: ParameterValues, driver: DriverName) {
   const hasTls = (tls?.mode ?? 'off') !== 'off';
-  const { port, tlsPort = port } = engines[driver];
+  const { port, tlsPort = port, api } = engines[driver];
   const usual = hasTls ? tlsPort : port;
   const [first = '', ...others] = hosts;
   const server = (name: string, i: number): Server => {
-    const host = name === '' ? 'localhost' : name;
+    const host = name === '' ? (api?.host ?? 'localhost') : name;
     const port = (ports.length === 1 ? ports[0] : ports[i]) ?? usual;
     return { host, port, password, place: placeOf({ host, port, driver }) };
   };
@@ -153,14 +167,14 @@ function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], u
 
 /** A source's login; undefined for a file, which doesn't need a login. */
 export function accountOf(source: SourceValues): SourceAccount | undefined {
-  if (isFileSource(source)) return undefined;
-  const { driver, servers, user, tls } = addressOf(source);
+  if (isFileSource(source) || usesOAuth(source)) return undefined;
+  const { driver, servers, user, project, tls } = addressOf(source);
   const { ssh, service, passfile } = source;
   const through = ssh === undefined ? '' : ` through ${ssh.user}@${ssh.host}`;
   const place = service === undefined ? servers.map((one) => one.place).join(',') : `service ${service}`;
   return {
     place: `${place}${through}`,
-    user,
+    user: user ?? project,
     secret: { driver, password: servers[0].password, tls, ssh, service },
     files: [
       ...[tls.ca_file, tls.cert_file, tls.key_file, ssh?.private_key_file],

@@ -3,13 +3,13 @@ import { sqlserverDialect } from './dialects.ts';
 
 /** Queries for the columns of tables and views, in the order that `catalogue.ts` expects. */
 export interface Catalogue {
-  /** All tables and views that the login may read. */
-  readonly all: string;
+  /** All tables and views that the login may read. `database` is the one that the source names, or empty. */
+  all(database: string): string;
   /**
    * The table that a statement finds by this name: its parts, and the name as it's written in a statement. May also
    * return tables whose names differ only in case.
    */
-  one(parts: readonly string[], quoted: string): SqlFragment;
+  one(parts: readonly string[], quoted: string, database: string): SqlFragment;
 }
 
 const postgresColumns = `
@@ -27,7 +27,7 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')`;
 const postgresOrder = 'order by n.nspname <> current_schema(), n.nspname, c.relname, a.attnum';
 
 export const postgresCatalogue: Catalogue = {
-  all: `${postgresColumns} and not c.relispartition
+  all: () => `${postgresColumns} and not c.relispartition
   and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_(toast|temp)'
   and has_schema_privilege(n.oid, 'usage') and has_column_privilege(c.oid, a.attnum, 'select')
 ${postgresOrder}`,
@@ -52,7 +52,7 @@ left join information_schema.statistics k on k.index_name = 'PRIMARY'
 const mysqlOrder = 'order by c.table_schema, c.table_name, c.ordinal_position';
 
 export const mysqlCatalogue: Catalogue = {
-  all: `${mysqlColumns}
+  all: () => `${mysqlColumns}
 where c.table_schema = coalesce(database(), c.table_schema)
   and c.table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys')
 ${mysqlOrder}`,
@@ -73,7 +73,7 @@ where m.type in ('table', 'view') and i.hidden <> 1`;
 const sqliteOrder = 'order by m.name, i.cid';
 
 export const sqliteCatalogue: Catalogue = {
-  all: `${sqliteColumns} and m.name not like 'sqlite\\_%' escape '\\'\n${sqliteOrder}`,
+  all: () => `${sqliteColumns} and m.name not like 'sqlite\\_%' escape '\\'\n${sqliteOrder}`,
   one: (parts) => ({
     sql: `${sqliteColumns} and m.name = ? collate nocase\n${sqliteOrder}`,
     parameters: [parts.at(-1)!],
@@ -108,7 +108,7 @@ where o.type in ('U', 'V')`;
 const sqlserverOrder = 'order by case when s.name = schema_name() then 0 else 1 end, s.name, o.name, c.column_id';
 
 export const sqlserverCatalogue: Catalogue = {
-  all: `${sqlserverColumns('')} and o.is_ms_shipped = 0
+  all: () => `${sqlserverColumns('')} and o.is_ms_shipped = 0
   and has_perms_by_name(concat(quotename(s.name), '.', quotename(o.name)), 'OBJECT', 'SELECT', c.name, 'COLUMN') = 1
 ${sqlserverOrder}`,
   one(parts, quoted) {
@@ -132,7 +132,7 @@ join system.tables t on t.database = c.database and t.name = c.table`;
 const clickhouseOrder = 'order by c.database <> currentDatabase(), c.database, c.table, c.position';
 
 export const clickhouseCatalogue: Catalogue = {
-  all: `${clickhouseColumns}
+  all: () => `${clickhouseColumns}
 where lower(c.database) not in ('system', 'information_schema')
 ${clickhouseOrder}`,
   one: (parts) => ({

@@ -51,10 +51,10 @@ export function keyIn(columns: readonly CatalogueColumn[]): CatalogueColumn[] {
  */
 export async function primaryKeyOf(
   { table = '', columns }: SqlQuery,
-  { driver, ask }: { driver: Driver; ask: RunQuery },
+  { driver, ask, database = '' }: { driver: Driver; ask: RunQuery; database?: string | undefined },
 ): Promise<readonly [string, ...string[]]> {
   const parts = table.split('.');
-  const asked = driver.catalogue.one(parts, quotedTable(table, driver.dialect));
+  const asked = driver.catalogue.one(parts, quotedTable(table, driver.dialect), database);
   const { batches } = await ask({ ...withDefaults(queryOptions, {}), ...asked });
   const tables = await tablesIn(batches);
   // Names that differ only in case can be one table or several, depending on the server.

@@ -1,12 +1,11 @@
-import { isIP } from 'node:net';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import { Client } from 'undici';
+import type { Client } from 'undici';
 import { type Batch, batchText, type Extraction, excerpt, logInBy, Problem, readBeginning } from '#sdk';
 import type { Server } from './address.ts';
 import { brokenProtocol } from './broken-protocol.ts';
 import { clickhouseProblem, exceptionIn, proxyProblem } from './clickhouse-problems.ts';
 import { ClickhouseRows, format, formatSettings } from './clickhouse-rows.ts';
 import type { ConnectOptions, LoginOptions } from './driver.ts';
+import { openClient } from './http-client.ts';
 import type { SqlParameter, SqlQuery } from './options.ts';
 import { avoid, isServerFailure, openOnAny } from './servers.ts';
 import { SourceTexts } from './source-texts.ts';
@@ -48,22 +47,11 @@ export class ClickhouseSession {
   #greeting: Greeting | undefined;
 
   private constructor(options: LoginOptions, tls: Tls | undefined) {
-    const { server, address, tunnel } = options;
+    const { server } = options;
     this.place = server.place;
     this.#server = server;
     this.#options = options;
-    const host = server.host.includes(':') ? `[${server.host}]` : server.host;
-    this.#client = new Client(`${tls === undefined ? 'http' : 'https'}://${host}:${server.port}`, {
-      allowH2: false,
-      // The run's stall timeout and the server's limits decide how long a query may take.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: {
-        timeout: address.connectSeconds * 1000,
-        socketPath: tunnel?.path,
-        ...(tls === undefined ? {} : secure(tls, server.host)),
-      },
-    });
+    this.#client = openClient(options, tls);
   }
 
   /** Connects to one of the servers and logs in. Throws a Problem, or the signal's reason. */
@@ -203,18 +191,6 @@ export class ClickhouseSession {
 function parameterText(value: SqlParameter): string {
   if (value === null) return '\\N';
   return String(value).replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
-}
-
-/** As in mysql2's and pg's configuration: the certificate is verified for the name that the options ask for. */
-function secure({ verifyIdentity, servername, ...tls }: Tls, host: string) {
-  const name = servername ?? host;
-  return {
-    ...tls,
-    ...(isIP(name) === 0 ? { servername: name } : {}),
-    checkServerIdentity: verifyIdentity
-      ? (_host: string, certificate: PeerCertificate) => checkServerIdentity(name, certificate)
-      : () => undefined,
-  };
 }
 
 function otherFormat(used: string): Problem {

@@ -12,6 +12,13 @@ export interface DatabaseEngine {
   readonly isFile?: true;
   /** The default port with TLS, if it's another one. */
   readonly tlsPort?: number;
+  /**
+   * Present if Sluice asks an API of the provider. The host in a URL is then the project, the connection is always
+   * encrypted, and the login is OAuth or a token as the password. `host` is the API's usual host.
+   */
+  readonly api?: { readonly host: string };
+  /** Whether a source can have only one server. */
+  readonly hasOneHost?: true;
   /** The parameters of its URLs. */
   readonly parameters: Readonly<Record<string, ReadParameter>>;
   /**

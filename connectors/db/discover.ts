@@ -1,4 +1,5 @@
 import { type Dataset, type DiscoverContext, isMatch, withDefaults } from '#sdk';
+import { addressOf } from './address.ts';
 import { type CatalogueColumn, type CatalogueTable, keyIn, tablesIn } from './catalogue.ts';
 import type { Dialect } from './dialect.ts';
 import type { Driver } from './driver.ts';
@@ -7,7 +8,9 @@ import { query, type source } from './options.ts';
 
 /** The tables and views that the login may read, from the database's catalogue. */
 export async function discoverBy(driver: Driver, context: DiscoverContext<typeof source>): Promise<Dataset[]> {
-  const asked = { ...context, query: withDefaults(query, { sql: driver.catalogue.all }), warn: () => undefined };
+  const { database = '' } = addressOf(context.source);
+  const sql = driver.catalogue.all(database);
+  const asked = { ...context, query: withDefaults(query, { sql }), warn: () => undefined };
   const { batches } = await extractBy(driver, asked);
   return (await tablesIn(batches))
     .map((table) => datasetOf(table, driver.dialect))

@@ -1,4 +1,4 @@
-import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
+import type { ConnectorLog, Extraction, LogIn, RunWarning, TokenSource, Tunnel } from '#sdk';
 import type { Server, ServerAddress } from './address.ts';
 import type { Catalogue } from './catalogue-queries.ts';
 import type { Dialect } from './dialect.ts';
@@ -12,6 +12,10 @@ export interface ReadOptions {
   readonly log: ConnectorLog;
   /** Wraps each login attempt. */
   readonly logIn?: LogIn;
+  /** The tokens of an API whose login is OAuth. */
+  readonly login?: TokenSource;
+  /** Resets the run's stall timer. */
+  readonly alive?: () => void;
   /** Adds a warning to the run; undefined if there is no run. */
   readonly warn?: (warning: RunWarning) => void;
   /** Whether to fail if the rows may not be from one snapshot, instead of adding a warning. */

@@ -45,7 +45,7 @@ where not c.internal and c.database_name in (current_database(), 'temp')`;
 const order = 'order by c.schema_name <> current_schema(), c.schema_name, c.table_name, c.column_index';
 
 export const duckdbCatalogue: Catalogue = {
-  all: `${columns}\n${order}`,
+  all: () => `${columns}\n${order}`,
   one: (parts) => ({
     sql: `${columns}\n  and c.schema_name = ${parts.length === 1 ? "'main'" : '$1'} and lower(c.table_name) = lower($${parts.length})\n${order}`,
     parameters: parts,

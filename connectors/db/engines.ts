@@ -1,4 +1,5 @@
 import type { DatabaseEngine } from './database-engine.ts';
+import { bigquery } from './engines/bigquery.ts';
 import { clickhouse } from './engines/clickhouse.ts';
 import { duckdb } from './engines/duckdb.ts';
 import { mariadb } from './engines/mariadb.ts';
@@ -17,6 +18,7 @@ export const engines: Readonly<Record<DriverName, DatabaseEngine>> = {
   sqlserver,
   clickhouse,
   duckdb,
+  bigquery,
 };
 
 const all = Object.values(engines);

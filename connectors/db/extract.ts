@@ -95,7 +95,8 @@ async function read(driver: Driver, context: Context, { ask, askAgain }: Connect
     return extractCompared({ query: { ...query, cursor }, dialect, watermark, ask, key, askAgain });
   if (cursor !== undefined) return extractChanges({ query: { ...query, cursor }, dialect, watermark, ask });
   if (chunks === undefined) return ask(query);
-  const columns = columnsOf(chunks) ?? (await primaryKeyOf(query, { driver, ask }));
+  const columns =
+    columnsOf(chunks) ?? (await primaryKeyOf(query, { driver, ask, database: addressOf(context.source).database }));
   return extractChunks({ query, chunks: { ...chunks, columns }, dialect, options: context, ask });
 }
 

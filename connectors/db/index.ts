@@ -1,5 +1,6 @@
 import { defineConnector, meantWatermark, Problem } from '#sdk';
-import { accountOf, driverOf } from './address.ts';
+import { googleOAuth } from '../_google-oauth.ts';
+import { accountOf, driverOf, usesOAuth } from './address.ts';
 import { discoverBy } from './discover.ts';
 import type { Driver } from './driver.ts';
 import { checkBy, extractBy } from './extract.ts';
@@ -18,6 +19,7 @@ const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   sqlserver: async () => (await import('./sqlserver.ts')).sqlserver,
   clickhouse: async () => (await import('./clickhouse.ts')).clickhouse,
   duckdb: async () => (await import('./duckdb.ts')).duckdb,
+  bigquery: async () => (await import('./bigquery.ts')).bigquery,
 };
 
 async function driverFor(given: SourceValues): Promise<Driver> {
@@ -36,7 +38,7 @@ export default defineConnector({
   id: 'db',
   title: 'Database',
   summary:
-    'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite, SQL Server, ClickHouse, DuckDB or Parquet files.',
+    'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite, SQL Server, ClickHouse, BigQuery, DuckDB or Parquet files.',
   source,
   query,
   ...reference,
@@ -46,6 +48,7 @@ export default defineConnector({
   readsKeys: ({ cursor }) => cursor !== undefined,
   columnsFirst: true,
   account: accountOf,
+  oauth: (given) => (usesOAuth(given) ? googleOAuth('bigquery') : undefined),
   readsOnFrom: (text, { former, query: { cursor } }) => meantWatermark(text, { former, cursor }),
   validate: faultsOf,
   check: async (context) => checkBy(await driverFor(context.source), context),

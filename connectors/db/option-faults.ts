@@ -14,7 +14,7 @@ interface OptionFault {
 }
 
 /** Options that the URL replaces. */
-const replacedByUrl = ['host', 'port', 'database', 'user', 'password'] as const;
+const replacedByUrl = ['host', 'port', 'project', 'database', 'user', 'password'] as const;
 
 /** Checks that the options can be combined. Doesn't need network access. */
 export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): OptionFault[] {
@@ -31,7 +31,9 @@ function urlFaults({ url, driver, ...source }: SourceValues): OptionFault[] {
   if (url === undefined) return [];
   const parsed = parseConnectionUrl(url);
   if (typeof parsed === 'string') return [{ option: 'url', message: parsed }];
-  const duplicates = replacedByUrl.filter((name) => source[name] !== undefined);
+  // The URL of an API has no server.
+  const replaced = engines[parsed.driver].api === undefined ? replacedByUrl : (['project', 'database'] as const);
+  const duplicates = replaced.filter((name) => source[name] !== undefined);
   const unusable = valuesOfUrl({ url }).faults.filter(({ isTlsMode }) => !isTlsMode || source.tls.mode === undefined);
   return [
     ...duplicates.map((option) => ({ option, message: 'is also in the URL; remove one of the two' })),
@@ -94,6 +96,7 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Opt
     ...hostFaults(source),
     ...settingFaults(source, driver).map((message) => ({ option: 'session', message })),
     ...postgresFaults(source, driver),
+    ...apiFaults(source, driver),
     ...(driver === undefined ? [] : addressFaults(source, addressOf(source))),
   ];
 }
@@ -110,6 +113,28 @@ function hostFaults({ host }: SourceValues): OptionFault[] {
     return [{ option: 'host', message: 'has an invalid port; a port is a number from 1 to 65535' }];
   }
   return hosts.length === 0 ? [{ option: 'host', message: 'has no host between its commas' }] : [];
+}
+
+/** What an API needs instead of a user and a server, and what it doesn't have. */
+function apiFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
+  const isApi = driver !== undefined && engines[driver].api !== undefined;
+  if (!isApi) return source.project === undefined ? [] : [{ option: 'project', message: 'is only for BigQuery' }];
+  const { title } = engines[driver];
+  const { project, database, user } = addressOf(source);
+  const needed = (option: 'project' | 'database', value: string | undefined) => {
+    const message = source.url === undefined ? 'is missing' : 'is missing in the URL: bigquery://PROJECT/DATASET';
+    return value === undefined ? [{ option, message }] : [];
+  };
+  const inapplicable = [
+    ...(user === undefined ? [] : ['user']),
+    ...(source.ssh === undefined ? [] : ['ssh']),
+    ...(source.transaction === 'none' ? ['transaction'] : []),
+  ];
+  return [
+    ...needed('project', project),
+    ...needed('database', database),
+    ...inapplicable.map((option) => ({ option, message: `does not apply to ${title}; remove it` })),
+  ];
 }
 
 /** Options that only PostgreSQL has. */
@@ -141,13 +166,14 @@ function postgresFaults(source: SourceValues, driver: DriverName | undefined): O
  * and it may set what they lack.
  */
 export function addressFaults(source: SourceValues, address: ServerAddress, isWhole = source.service === undefined) {
+  const { title, api, hasOneHost } = engines[address.driver];
   return [
-    ...(isWhole && address.user === undefined ? [userMissing(source)] : []),
+    ...(isWhole && api === undefined && address.user === undefined ? [userMissing(source)] : []),
     ...tlsFaults(source, address, isWhole),
     ...sshFaults(source, address),
     ...portFaults(source, address),
-    ...(address.driver === 'sqlserver' && address.servers.length > 1
-      ? [{ option: source.url === undefined ? 'host' : 'url', message: 'can have only one host for SQL Server' }]
+    ...(hasOneHost && address.servers.length > 1
+      ? [{ option: source.url === undefined ? 'host' : 'url', message: `can have only one host for ${title}` }]
       : []),
   ];
 }

@@ -1,6 +1,15 @@
 import { type OptionValues, option, type TlsFiles, tlsFileSchemas, tlsModes, tlsVerifySchema } from '#sdk';
 
-export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver', 'clickhouse', 'duckdb'] as const;
+export const drivers = [
+  'postgres',
+  'mysql',
+  'mariadb',
+  'sqlite',
+  'sqlserver',
+  'clickhouse',
+  'duckdb',
+  'bigquery',
+] as const;
 export type DriverName = (typeof drivers)[number];
 
 /**
@@ -90,6 +99,10 @@ export const source = {
       'Host name or address of the server. For a Unix socket: the absolute path of its folder (PostgreSQL) or file (MySQL). Several hosts, separated by commas, are tried in order; each can have its own port (db1:5433).',
     example: 'db.example.com',
   }),
+  project: option.text({
+    about: 'BigQuery: the project that runs the queries, and pays for them.',
+    example: 'my-project',
+  }),
   port: option.integer({
     minimum: 1,
     maximum: 65_535,
@@ -97,9 +110,13 @@ export const source = {
       'Port of the server. Default: 5432 for PostgreSQL, 3306 for MySQL and MariaDB, 1433 for SQL Server, 8123 for ClickHouse, 8443 for ClickHouse with TLS.',
     example: 5433,
   }),
-  database: option.text({ about: 'Name of the database.', example: 'shop' }),
+  database: option.text({ about: 'Name of the database. BigQuery: of the dataset.', example: 'shop' }),
   user: option.text({ about: 'User name; a read-only user is best.', example: 'reader' }),
-  password: option.text({ about: 'Password of the user.', example: `\${env:DB_PASSWORD}`, secret: true }),
+  password: option.text({
+    about: 'Password of the user. BigQuery: an access token, instead of `login`.',
+    example: `\${env:DB_PASSWORD}`,
+    secret: true,
+  }),
   file: option.text({
     about: "SQLite or DuckDB database file, relative to the config file's folder.",
     example: 'data/shop.sqlite',
@@ -165,7 +182,7 @@ export const source = {
     { type: ['string', 'number', 'boolean'] },
     {
       about:
-        'PostgreSQL, MySQL, MariaDB, ClickHouse and DuckDB: settings of the session, such as search_path, group_concat_max_len or memory_limit.',
+        'PostgreSQL, MySQL, MariaDB, ClickHouse, DuckDB and BigQuery: settings of the session, such as search_path, group_concat_max_len, memory_limit or maximum_bytes_billed.',
       example: { search_path: 'reporting', work_mem: '64MB' },
     },
   ),
@@ -250,7 +267,7 @@ export const query = {
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'With sql: placeholder values, in order: $1, $2 … for PostgreSQL and DuckDB; @p1, @p2 … for SQL Server; {p1:String}, {p2:UInt64} … for ClickHouse; ? for the others. They are bound, never inserted into the SQL.',
+        'With sql: placeholder values, in order: $1, $2 … for PostgreSQL and DuckDB; @p1, @p2 … for SQL Server and BigQuery; {p1:String}, {p2:UInt64} … for ClickHouse; ? for the others. They are bound, never inserted into the SQL.',
       example: ['DE'],
     },
   ),

@@ -6,6 +6,7 @@ export interface ParameterValues {
   readonly hosts?: readonly string[];
   /** One port for all hosts, or one for each. An undefined port is the default one. */
   readonly ports?: readonly (number | undefined)[];
+  readonly project?: string;
   readonly database?: string;
   readonly user?: string;
   readonly password?: string;

@@ -1,4 +1,13 @@
-import { type Batch, batchText, type Extraction, Problem, type Range, type RunWarning, withDefaults } from '#sdk';
+import {
+  type Batch,
+  batchText,
+  type Extraction,
+  Problem,
+  type Range,
+  type RunWarning,
+  type TokenSource,
+  withDefaults,
+} from '#sdk';
 import { addressOf } from '../../connectors/db/address.ts';
 import type { ConnectOptions } from '../../connectors/db/driver.ts';
 import db from '../../connectors/db/index.ts';
@@ -16,6 +25,8 @@ interface Setting {
   /** The key of a job that compares keys. */
   readonly comparedKey?: readonly string[];
   readonly timezone?: string;
+  /** The source's OAuth login. */
+  readonly login?: TokenSource;
   /** Receives every warning. */
   readonly warn?: () => void;
   /** Receives every message of the log that isn't a warning. */
@@ -26,7 +37,8 @@ interface Setting {
 
 function contextOf(source: Options, setting: Setting) {
   const { signal = new AbortController().signal, folder = '/nowhere', warn = () => {}, info = () => {} } = setting;
-  return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn, info } };
+  const login = setting.login === undefined ? {} : { login: setting.login };
+  return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn, info }, ...login };
 }
 
 /** What a driver gets, for tests of a driver's session. */
