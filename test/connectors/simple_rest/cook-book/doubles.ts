@@ -171,6 +171,20 @@ const odata: Double = ({ url, headers }) => {
   };
 };
 
+/** https://docs.oracle.com/en/database/oracle/oracle-rest-data-services/24.4/orddg/developing-REST-applications.html */
+const oracle: Double = ({ url, headers }) => {
+  if (headers.authorization !== basic('reader', secret)) return refused(401, { code: 'Unauthorized' });
+  if (url.pathname !== '/ords/shop/orders/') return refused(404, { code: 'NotFound' });
+  if (url.searchParams.get('q') !== '{"$orderby":{"id":"asc"}}') return refused(400, { code: 'BadRequest' });
+  const offset = Number(url.searchParams.get('offset') ?? 0);
+  const items = numbers(offset).map((n) => ({ id: n, customer: `Customer ${n}`, amount: '1.50', links: [] }));
+  const next = new URL(url);
+  next.searchParams.set('offset', String(offset + items.length));
+  const hasMore = offset + items.length < total;
+  const links = [{ rel: 'self', href: url.href }, ...(hasMore ? [{ rel: 'next', href: next.href }] : [])];
+  return { body: { items, hasMore, limit: pageSize, offset, count: items.length, links } };
+};
+
 /** The doubles, by the recipe's title, with the first and last value of a column. */
 export const doubles: Readonly<Record<string, { double: Double; column: string; values: readonly [string, string] }>> =
   {
@@ -182,4 +196,5 @@ export const doubles: Readonly<Record<string, { double: Double; column: string; 
     Airtable: { double: airtable, column: 'fields.Name', values: ['Contact 1', 'Contact 25'] },
     FHIR: { double: fhir, column: 'id', values: ['1', '25'] },
     'OData (ERP systems)': { double: odata, column: 'name', values: ['item 21', 'item 45'] },
+    'Oracle REST Data Services': { double: oracle, column: 'customer', values: ['Customer 1', 'Customer 25'] },
   };
