@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { expandHome, registerSecret, type SourceAccount } from '#sdk';
 import { type ParameterFault, readParameters } from './connection-parameters.ts';
 import {
@@ -10,14 +10,9 @@ import {
   unescapedPassword,
 } from './connection-url.ts';
 import { engines, readsFiles } from './engines.ts';
-import {
-  type DbTlsOptions,
-  type DriverName,
-  defaultConnectSeconds,
-  type SourceValues,
-  type TargetSession,
-} from './options.ts';
+import { type DriverName, defaultConnectSeconds, type SourceValues, type TargetSession } from './options.ts';
 import type { ParameterValues } from './parameter-readers.ts';
+import type { DbTlsOptions } from './secure-options.ts';
 import { serviceFileOf } from './service-file.ts';
 
 /** One server of a source. */
@@ -66,12 +61,11 @@ export function isFileSource(source: SourceValues): boolean {
   return readsFiles(driverOf(source));
 }
 
-/** Whether the source's login is OAuth: an API's is, unless a token is set as the password. */
+/** Whether the source's login is OAuth, instead of a token that is set as the password. */
 export function usesOAuth(source: SourceValues): boolean {
   const driver = driverOf(source);
-  return (
-    driver !== undefined && engines[driver].api !== undefined && addressOf(source).servers[0].password === undefined
-  );
+  const isPossible = driver !== undefined && engines[driver].api?.login === 'OAuth or token';
+  return isPossible && addressOf(source).servers[0].password === undefined;
 }
 
 /** What a source's URL sets, and the parameters in it that can't be used. An invalid URL sets nothing. */
@@ -90,7 +84,8 @@ export function valuesOfUrl({ url: text }: Pick<SourceValues, 'url'>): {
 }
 
 function partsOf({ driver, user, password, database, hosts }: ConnectionUrl): ParameterValues {
-  const place = engines[driver].api === undefined ? placesOf(hosts) : defined({ project: hosts[0]?.host || undefined });
+  const isProject = engines[driver].api?.urlHost === 'project';
+  const place = isProject ? defined({ project: hosts[0]?.host || undefined }) : placesOf(hosts);
   return { ...defined({ user, password, database }), ...place };
 }
 
@@ -153,11 +148,17 @@ function serversOf({ hosts = [], ports = [], password, tls }: ParameterValues, d
   const usual = hasTls ? tlsPort : port;
   const [first = '', ...others] = hosts;
   const server = (name: string, i: number): Server => {
-    const host = name === '' ? (api?.host ?? 'localhost') : name;
+    const host = name === '' ? (api?.host ?? 'localhost') : withDomain(name, api?.domain);
     const port = (ports.length === 1 ? ports[0] : ports[i]) ?? usual;
     return { host, port, password, place: placeOf({ host, port, driver }) };
   };
   return [server(first, 0), ...others.map((one, i) => server(one, i + 1))] as const;
+}
+
+/** `myorg-shop` is `myorg-shop.snowflakecomputing.com`. */
+function withDomain(host: string, domain: string | undefined): string {
+  const isWhole = domain === undefined || host.includes(`.${domain.split('.')[0]}.`) || isIP(host) !== 0;
+  return isWhole ? host : `${host}.${domain}`;
 }
 
 /** Without the entries that are undefined, so that the others override what was set before. */
@@ -169,16 +170,16 @@ function defined<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], u
 export function accountOf(source: SourceValues): SourceAccount | undefined {
   if (isFileSource(source) || usesOAuth(source)) return undefined;
   const { driver, servers, user, project, tls } = addressOf(source);
-  const { ssh, service, passfile } = source;
+  const { ssh, service, passfile, passphrase, private_key_file: key } = source;
   const through = ssh === undefined ? '' : ` through ${ssh.user}@${ssh.host}`;
   const place = service === undefined ? servers.map((one) => one.place).join(',') : `service ${service}`;
   return {
     place: `${place}${through}`,
     user: user ?? project,
-    secret: { driver, password: servers[0].password, tls, ssh, service },
+    secret: { driver, password: servers[0].password, tls, ssh, service, passphrase },
     files: [
       ...[tls.ca_file, tls.cert_file, tls.key_file, ssh?.private_key_file],
-      ...[passfile && expandHome(passfile), serviceFileOf(source)],
+      ...[passfile && expandHome(passfile), key && expandHome(key), serviceFileOf(source)],
     ],
   };
 }

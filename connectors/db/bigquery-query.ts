@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Batch, type Column, type Extraction, logInBy, Problem } from '#sdk';
-import type { BigqueryApi } from './bigquery-api.ts';
+import type { ApiSession } from './api-session.ts';
 import {
   type BigqueryField,
   type BigqueryRow,
@@ -46,15 +46,17 @@ interface DryRun {
 
 /** One query: a job of BigQuery. */
 export class BigqueryQuery {
-  readonly #api: BigqueryApi;
+  readonly #api: ApiSession;
+  readonly #root: string;
   readonly #options: ConnectOptions;
   readonly #request: object;
   #format: Readonly<Record<string, string>> = {};
 
-  constructor(api: BigqueryApi, options: ConnectOptions, { sql, parameters }: SqlQuery) {
+  constructor(api: ApiSession, options: ConnectOptions, { sql, parameters }: SqlQuery) {
     const { database, project } = options.address;
     this.#api = api;
     this.#options = options;
+    this.#root = `/bigquery/v2/projects/${encodeURIComponent(project ?? '')}`;
     this.#request = {
       query: sql,
       useLegacySql: false,
@@ -78,8 +80,8 @@ export class BigqueryQuery {
   async #fields(): Promise<readonly BigqueryField[]> {
     const { location } = this.#options.address.session;
     const body = { jobReference: { location }, configuration: { dryRun: true, query: this.#request } };
-    const { statistics } = await logInBy(this.#options, () => this.#api.post<DryRun>('jobs', body));
-    const { statementType, schema } = statistics.query;
+    const answer = await logInBy(this.#options, () => this.#api.post<DryRun>(`${this.#root}/jobs`, body));
+    const { statementType, schema } = answer.body.statistics.query;
     if (statementType !== 'SELECT') throw notReading(statementType);
     if (schema?.fields === undefined) throw noRows();
     return schema.fields;
@@ -95,26 +97,27 @@ export class BigqueryQuery {
     const seconds = this.#options.source.statement_timeout_seconds ?? 0;
     let job: JobReference = { jobId: `sluice_${randomUUID()}`, location: textOf(location) };
     try {
-      const { jobReference } = await this.#api.post<Pick<Page, 'jobReference'>>('jobs', {
+      const started = await this.#api.post<Pick<Page, 'jobReference'>>(`${this.#root}/jobs`, {
         jobReference: job,
         configuration: {
           query: { ...this.#request, maximumBytesBilled: textOf(maximumBytesBilled) },
           jobTimeoutMs: seconds > 0 ? String(Math.ceil(seconds * 1000)) : undefined,
         },
       });
-      job = jobReference;
+      job = started.body.jobReference;
       for (;;) {
-        const page = await this.#api.get<Page>(this.#pagePath(job));
+        const page = await this.#page(job);
         if (page.jobComplete) return page;
         this.#options.alive?.();
       }
     } catch (thrown) {
-      await this.#api.cancel(`jobs/${encodeURIComponent(job.jobId)}/cancel${searchOf({ location: job.location })}`);
+      const { jobId, location } = job;
+      await this.#api.cancel(`${this.#root}/jobs/${encodeURIComponent(jobId)}/cancel${searchOf({ location })}`);
       throw thrown;
     }
   }
 
-  #pagePath({ jobId, location }: JobReference, pageToken?: string): string {
+  async #page({ jobId, location }: JobReference, pageToken?: string): Promise<Page> {
     const search = {
       location,
       pageToken,
@@ -122,14 +125,15 @@ export class BigqueryQuery {
       timeoutMs: String(waitMs),
       ...this.#format,
     };
-    return `queries/${encodeURIComponent(jobId)}${searchOf(search)}`;
+    const { body } = await this.#api.get<Page>(`${this.#root}/queries/${encodeURIComponent(jobId)}${searchOf(search)}`);
+    return body;
   }
 
   async *#batches(first: Page, result: Result): AsyncGenerator<Batch, void, void> {
     const total = BigInt(first.totalRows ?? 0);
     let read = 0n;
     try {
-      for (let page = first; ; page = await this.#api.get<Page>(this.#pagePath(first.jobReference, page.pageToken))) {
+      for (let page = first; ; page = await this.#page(first.jobReference, page.pageToken)) {
         const rows = page.rows ?? [];
         for (let at = 0; at < rows.length; at += rowsPerBatch) {
           this.#options.signal.throwIfAborted();

@@ -1,5 +1,6 @@
 import type { Column, ColumnType, Value } from '#sdk';
 import { brokenProtocol } from './broken-protocol.ts';
+import { floatOf } from './float-text.ts';
 
 /** A column in the schema of a result, or a field of a struct. https://cloud.google.com/bigquery/docs/reference/rest/v2/tables#TableFieldSchema */
 export interface BigqueryField {
@@ -87,13 +88,6 @@ function jsonText(field: BigqueryField, value: NonNullable<BigqueryCell['v']>): 
 }
 
 const itemText = (field: BigqueryField, { v }: BigqueryCell): string => (v === null ? 'null' : jsonText(field, v));
-
-/** The number of a text, in which infinity has several spellings. */
-function floatOf(text: string): number {
-  const number = Number(text.replace(/inf$/i, 'Infinity'));
-  if (Number.isNaN(number) && text.toLowerCase() !== 'nan') throw brokenProtocol('a number that cannot be read', text);
-  return number;
-}
 
 /** A number keeps its digits. JSON has no infinite numbers, so they are text. */
 function scalarText(field: BigqueryField, text: string): string {

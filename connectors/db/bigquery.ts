@@ -1,5 +1,6 @@
 import { batchText, withDefaults } from '#sdk';
-import { BigqueryApi } from './bigquery-api.ts';
+import { ApiSession } from './api-session.ts';
+import { bigqueryApi } from './bigquery-api.ts';
 import { bigqueryCatalogue, bigqueryDialect } from './bigquery-dialect.ts';
 import { BigqueryQuery } from './bigquery-query.ts';
 import { unreadable } from './broken-protocol.ts';
@@ -23,7 +24,8 @@ export const bigquery: Driver = {
     const [server] = options.address.servers;
     // Two queries don't see the same rows, because there are no transactions.
     if (options.needsSnapshot === true) throw noSnapshot(server.place);
-    const api = await BigqueryApi.open({ ...options, server });
+    const login = { ...options, server };
+    const api = await ApiSession.open(login, bigqueryApi(login));
     try {
       return await new BigqueryQuery(api, options, query).read();
     } catch (thrown) {

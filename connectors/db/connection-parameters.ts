@@ -1,6 +1,7 @@
 import { engines } from './engines.ts';
-import type { DbTlsOptions, DriverName } from './options.ts';
+import type { DriverName } from './options.ts';
 import type { ParameterValues } from './parameter-readers.ts';
+import type { DbTlsOptions } from './secure-options.ts';
 
 /** A parameter that can't be used. */
 export interface ParameterFault {

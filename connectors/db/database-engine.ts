@@ -1,5 +1,17 @@
 import type { ReadParameter } from './parameter-readers.ts';
 
+/** A provider's API. */
+interface ProviderApi {
+  /** What the host in a URL is. */
+  readonly urlHost: 'project' | 'host';
+  /** The API's usual host, if it's the same for all customers. */
+  readonly host?: string;
+  /** The end of all hosts, which users may leave out. */
+  readonly domain?: string;
+  /** A token can be the password. If there's none, the login is OAuth, or a user with a private key. */
+  readonly login: 'OAuth or token' | 'token or key';
+}
+
 /** What is known of a kind of database before its driver is loaded. */
 export interface DatabaseEngine {
   /** Its name in texts. */
@@ -12,11 +24,8 @@ export interface DatabaseEngine {
   readonly isFile?: true;
   /** The default port with TLS, if it's another one. */
   readonly tlsPort?: number;
-  /**
-   * Present if Sluice asks an API of the provider. The host in a URL is then the project, the connection is always
-   * encrypted, and the login is OAuth or a token as the password. `host` is the API's usual host.
-   */
-  readonly api?: { readonly host: string };
+  /** Present if Sluice asks a provider's HTTP API, which is encrypted by default. */
+  readonly api?: ProviderApi;
   /** Whether a source can have only one server. */
   readonly hasOneHost?: true;
   /** The parameters of its URLs. */

@@ -5,6 +5,7 @@ import { duckdb } from './engines/duckdb.ts';
 import { mariadb } from './engines/mariadb.ts';
 import { mysql } from './engines/mysql.ts';
 import { postgres } from './engines/postgres.ts';
+import { snowflake } from './engines/snowflake.ts';
 import { sqlite } from './engines/sqlite.ts';
 import { sqlserver } from './engines/sqlserver.ts';
 import type { DriverName } from './options.ts';
@@ -19,6 +20,7 @@ export const engines: Readonly<Record<DriverName, DatabaseEngine>> = {
   clickhouse,
   duckdb,
   bigquery,
+  snowflake,
 };
 
 const all = Object.values(engines);

@@ -20,6 +20,7 @@ const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   clickhouse: async () => (await import('./clickhouse.ts')).clickhouse,
   duckdb: async () => (await import('./duckdb.ts')).duckdb,
   bigquery: async () => (await import('./bigquery.ts')).bigquery,
+  snowflake: async () => (await import('./snowflake.ts')).snowflake,
 };
 
 async function driverFor(given: SourceValues): Promise<Driver> {
@@ -38,7 +39,7 @@ export default defineConnector({
   id: 'db',
   title: 'Database',
   summary:
-    'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite, SQL Server, ClickHouse, BigQuery, DuckDB or Parquet files.',
+    'Reads a table or the result of one query from PostgreSQL, MySQL, MariaDB, SQLite, SQL Server, ClickHouse, BigQuery, Snowflake, DuckDB or Parquet files.',
   source,
   query,
   ...reference,

@@ -1,23 +1,19 @@
 import { isKnownEncoding, tlsFileFaults, tlsVerificationFaults } from '#sdk';
 import { addressOf, driverOf, type ServerAddress, valuesOfUrl } from './address.ts';
+import { apiFaults } from './api-faults.ts';
 import { hostsIn, parseConnectionUrl } from './connection-url.ts';
+import type { DbOptionFault } from './db-option-fault.ts';
 import { engines, readsFiles, titlesOf } from './engines.ts';
 import type { DriverName, QueryValues, SourceValues } from './options.ts';
 import { settingFaults } from './session-settings.ts';
 import { hasOtherEncoding } from './source-texts.ts';
 import { tableFaults } from './table.ts';
 
-/** A combination of options that can't be used. The message can follow the option's name. */
-interface OptionFault {
-  readonly option: string;
-  readonly message: string;
-}
-
 /** Options that the URL replaces. */
 const replacedByUrl = ['host', 'port', 'project', 'database', 'user', 'password'] as const;
 
 /** Checks that the options can be combined. Doesn't need network access. */
-export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): OptionFault[] {
+export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): DbOptionFault[] {
   const driver = driverOf(source);
   return [
     ...urlFaults(source),
@@ -27,12 +23,13 @@ export function faultsOf({ source, query }: { source: SourceValues; query?: Quer
   ];
 }
 
-function urlFaults({ url, driver, ...source }: SourceValues): OptionFault[] {
+function urlFaults({ url, driver, ...source }: SourceValues): DbOptionFault[] {
   if (url === undefined) return [];
   const parsed = parseConnectionUrl(url);
   if (typeof parsed === 'string') return [{ option: 'url', message: parsed }];
-  // The URL of an API has no server.
-  const replaced = engines[parsed.driver].api === undefined ? replacedByUrl : (['project', 'database'] as const);
+  // BigQuery's URLs have no server.
+  const isProject = engines[parsed.driver].api?.urlHost === 'project';
+  const replaced = isProject ? (['project', 'database'] as const) : replacedByUrl;
   const duplicates = replaced.filter((name) => source[name] !== undefined);
   const unusable = valuesOfUrl({ url }).faults.filter(({ isTlsMode }) => !isTlsMode || source.tls.mode === undefined);
   return [
@@ -55,7 +52,7 @@ const serverOptions = [
   ...['target_session_attrs', 'passfile', 'service', 'service_file'],
 ] as const;
 
-function fileFaults(source: SourceValues, driver: DriverName): OptionFault[] {
+function fileFaults(source: SourceValues, driver: DriverName): DbOptionFault[] {
   const { title } = engines[driver];
   const inapplicable = serverOptions.filter((name) => source[name as keyof SourceValues] !== undefined);
   return [
@@ -73,7 +70,7 @@ function fileFaults(source: SourceValues, driver: DriverName): OptionFault[] {
 
 const fileTitles = () => titlesOf(({ isFile }) => isFile === true);
 
-function pathFaults({ file, parquet }: SourceValues, driver: DriverName): OptionFault[] {
+function pathFaults({ file, parquet }: SourceValues, driver: DriverName): DbOptionFault[] {
   const { title } = engines[driver];
   const hasParquet = Object.keys(parquet).length > 0;
   if (driver !== 'duckdb') {
@@ -87,7 +84,7 @@ function pathFaults({ file, parquet }: SourceValues, driver: DriverName): Option
     : [];
 }
 
-function serverFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
+function serverFaults(source: SourceValues, driver: DriverName | undefined): DbOptionFault[] {
   const isNowhere = driver === undefined && source.url === undefined;
   return [
     ...(isNowhere ? [{ option: 'driver', message: 'is missing; set driver or url' }] : []),
@@ -101,7 +98,7 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Opt
   ];
 }
 
-function hostFaults({ host }: SourceValues): OptionFault[] {
+function hostFaults({ host }: SourceValues): DbOptionFault[] {
   if (host === undefined || host === '') return [];
   if (host.startsWith('/')) {
     return host.includes(',/')
@@ -115,30 +112,8 @@ function hostFaults({ host }: SourceValues): OptionFault[] {
   return hosts.length === 0 ? [{ option: 'host', message: 'has no host between its commas' }] : [];
 }
 
-/** What an API needs instead of a user and a server, and what it doesn't have. */
-function apiFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
-  const isApi = driver !== undefined && engines[driver].api !== undefined;
-  if (!isApi) return source.project === undefined ? [] : [{ option: 'project', message: 'is only for BigQuery' }];
-  const { title } = engines[driver];
-  const { project, database, user } = addressOf(source);
-  const needed = (option: 'project' | 'database', value: string | undefined) => {
-    const message = source.url === undefined ? 'is missing' : 'is missing in the URL: bigquery://PROJECT/DATASET';
-    return value === undefined ? [{ option, message }] : [];
-  };
-  const inapplicable = [
-    ...(user === undefined ? [] : ['user']),
-    ...(source.ssh === undefined ? [] : ['ssh']),
-    ...(source.transaction === 'none' ? ['transaction'] : []),
-  ];
-  return [
-    ...needed('project', project),
-    ...needed('database', database),
-    ...inapplicable.map((option) => ({ option, message: `does not apply to ${title}; remove it` })),
-  ];
-}
-
 /** Options that only PostgreSQL has. */
-function postgresFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
+function postgresFaults(source: SourceValues, driver: DriverName | undefined): DbOptionFault[] {
   const only = ['target_session_attrs', 'passfile', 'service', 'service_file'] as const;
   const inapplicable = driver === 'postgres' ? [] : only.filter((name) => source[name] !== undefined);
   const url = valuesOfUrl(source).values;
@@ -179,17 +154,17 @@ export function addressFaults(source: SourceValues, address: ServerAddress, isWh
 }
 
 /** As in libpq. Otherwise, it would be unclear which server has which port. */
-function portFaults({ url }: SourceValues, { servers, portCount }: ServerAddress): OptionFault[] {
+function portFaults({ url }: SourceValues, { servers, portCount }: ServerAddress): DbOptionFault[] {
   if (portCount <= 1 || portCount === servers.length) return [];
   const message = `has ${portCount} ports for ${servers.length} hosts; set one port for all hosts, or one for each`;
   return [{ option: url === undefined ? 'host' : 'url', message }];
 }
 
-function userMissing({ url }: SourceValues): OptionFault {
+function userMissing({ url }: SourceValues): DbOptionFault {
   return url === undefined ? { option: 'user', message: 'is missing' } : { option: 'url', message: 'has no user' };
 }
 
-function tlsFaults(source: SourceValues, address: ServerAddress, isWhole: boolean): OptionFault[] {
+function tlsFaults(source: SourceValues, address: ServerAddress, isWhole: boolean): DbOptionFault[] {
   const { tls, driver, servers, hasChannelBinding } = address;
   const { mode = 'off', verify, ...files } = tls;
   // If the option turns TLS off, the files that the URL or the connection service names don't matter.
@@ -210,7 +185,7 @@ function tlsFaults(source: SourceValues, address: ServerAddress, isWhole: boolea
   return messages.map((message) => ({ option: 'tls', message }));
 }
 
-function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): OptionFault[] {
+function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): DbOptionFault[] {
   if (ssh === undefined) return [];
   const isKeyless = ssh.password === undefined && ssh.private_key_file === undefined;
   const messages = [
@@ -226,7 +201,7 @@ function sshFaults({ ssh }: SourceValues, { servers }: ServerAddress): OptionFau
   return messages.map((message) => ({ option: 'ssh', message }));
 }
 
-function textFaults(source: SourceValues, driver: DriverName | undefined): OptionFault[] {
+function textFaults(source: SourceValues, driver: DriverName | undefined): DbOptionFault[] {
   const { encoding, bad_text } = source;
   const set = [...(encoding === undefined ? [] : ['encoding']), ...(bad_text === 'refuse' ? [] : ['bad_text'])];
   const isTheirs = driver === undefined || engines[driver].hasRawTexts === true;
@@ -241,7 +216,7 @@ function textFaults(source: SourceValues, driver: DriverName | undefined): Optio
 }
 
 /** Parameters are sent as UTF-8. */
-function parameterFaults(source: SourceValues, { parameters }: QueryValues): OptionFault[] {
+function parameterFaults(source: SourceValues, { parameters }: QueryValues): DbOptionFault[] {
   const isForeign = parameters.some((value) => !/^\p{ASCII}*$/u.test(String(value)));
   if (!isForeign || !hasOtherEncoding(source)) return [];
   const message =
@@ -249,7 +224,7 @@ function parameterFaults(source: SourceValues, { parameters }: QueryValues): Opt
   return [{ option: 'parameters', message }];
 }
 
-function queryFaults(query: QueryValues, driver: DriverName | undefined): OptionFault[] {
+function queryFaults(query: QueryValues, driver: DriverName | undefined): DbOptionFault[] {
   const { cursor, lag, null_cursors: nulls, chunks } = query;
   const needsCursor = 'requires cursor; set cursor to a column';
   return [
@@ -281,7 +256,7 @@ function queryFaults(query: QueryValues, driver: DriverName | undefined): Option
 }
 
 /** A column that orders the rows must be one of those that are read. */
-function columnFaults({ columns, cursor, chunks }: QueryValues): OptionFault[] {
+function columnFaults({ columns, cursor, chunks }: QueryValues): DbOptionFault[] {
   if (columns.length === 0) return [];
   const named = [
     ['cursor', cursor ?? ''],

@@ -1,4 +1,5 @@
-import { type OptionValues, option, type TlsFiles, tlsFileSchemas, tlsModes, tlsVerifySchema } from '#sdk';
+import { type OptionValues, option } from '#sdk';
+import { type DbTlsOptions, type SshOptions, sshSchema, tlsSchema } from './secure-options.ts';
 
 export const drivers = [
   'postgres',
@@ -9,6 +10,7 @@ export const drivers = [
   'clickhouse',
   'duckdb',
   'bigquery',
+  'snowflake',
 ] as const;
 export type DriverName = (typeof drivers)[number];
 
@@ -27,62 +29,6 @@ export const defaultConnectSeconds = 10;
 
 /** The value of a setting of the database session. */
 export type SettingValue = string | number | boolean;
-
-/** How to use TLS with the server. */
-export interface DbTlsOptions extends TlsFiles {
-  /** Undefined if neither the option nor the URL sets it; TLS is then off. */
-  readonly mode?: 'off' | 'require' | 'verify-ca' | 'verify';
-  /** False if any certificate is accepted. */
-  readonly verify?: boolean;
-}
-
-const tlsSchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    mode: {
-      enum: ['off', 'require', 'verify-ca', 'verify'],
-      description: `Default: the URL’s mode, or off. ${tlsModes}`,
-    },
-    verify: tlsVerifySchema,
-    ...tlsFileSchemas,
-  },
-};
-
-/** The login for the SSH server through which the database is reached. */
-export interface SshOptions {
-  readonly host: string;
-  readonly port?: number;
-  readonly user: string;
-  readonly password?: string;
-  readonly private_key_file?: string;
-  readonly passphrase?: string;
-  readonly host_key?: string;
-  readonly known_hosts_file?: string;
-}
-
-const sshSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['host', 'user'],
-  properties: {
-    host: { type: 'string', minLength: 1, description: 'Host name or address of the SSH server.' },
-    port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'Port of the SSH server. Default: 22.' },
-    user: { type: 'string', minLength: 1, description: 'User name on the SSH server.' },
-    password: { type: 'string', writeOnly: true, description: 'Password of the SSH user, if there is no private key.' },
-    private_key_file: { type: 'string', description: 'Private key file.' },
-    passphrase: { type: 'string', writeOnly: true, description: 'Passphrase of the private key.' },
-    host_key: {
-      type: 'string',
-      pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
-      description: 'Fingerprint of the host key to trust. Takes precedence over known_hosts_file.',
-    },
-    known_hosts_file: {
-      type: 'string',
-      description: 'File with trusted host keys. Default: ~/.ssh/known_hosts.',
-    },
-  },
-};
 
 export const source = {
   driver: option.choice(drivers, {
@@ -113,10 +59,16 @@ export const source = {
   database: option.text({ about: 'Name of the database. BigQuery: of the dataset.', example: 'shop' }),
   user: option.text({ about: 'User name; a read-only user is best.', example: 'reader' }),
   password: option.text({
-    about: 'Password of the user. BigQuery: an access token, instead of `login`.',
+    about:
+      'Password of the user. BigQuery: an access token, instead of `login`. Snowflake: a programmatic access token.',
     example: `\${env:DB_PASSWORD}`,
     secret: true,
   }),
+  private_key_file: option.text({
+    about: "Snowflake: the user's private key (PEM), instead of a password, relative to the config file's folder.",
+    example: 'snowflake.pem',
+  }),
+  passphrase: option.text({ about: 'Passphrase of the private key.', example: `\${env:KEY_PASSPHRASE}`, secret: true }),
   file: option.text({
     about: "SQLite or DuckDB database file, relative to the config file's folder.",
     example: 'data/shop.sqlite',
@@ -182,7 +134,7 @@ export const source = {
     { type: ['string', 'number', 'boolean'] },
     {
       about:
-        'PostgreSQL, MySQL, MariaDB, ClickHouse, DuckDB and BigQuery: settings of the session, such as search_path, group_concat_max_len, memory_limit or maximum_bytes_billed.',
+        'PostgreSQL, MySQL, MariaDB, ClickHouse, DuckDB, BigQuery and Snowflake: settings of the session, such as search_path, group_concat_max_len, memory_limit, maximum_bytes_billed or warehouse.',
       example: { search_path: 'reporting', work_mem: '64MB' },
     },
   ),

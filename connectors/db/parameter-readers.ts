@@ -1,4 +1,5 @@
-import type { DbTlsOptions, SettingValue, TargetSession } from './options.ts';
+import type { SettingValue, TargetSession } from './options.ts';
+import type { DbTlsOptions } from './secure-options.ts';
 
 /** What the parameters of a URL or the entries of a connection service set. */
 export interface ParameterValues {

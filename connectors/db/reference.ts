@@ -9,7 +9,7 @@ export const reference = {
     'With `cursor` and without `write`, each run replaces what the instance shows, so the dashboard shows only the new rows. With `write: {disposition: merge, key: …}`, it has all rows.',
     'With `chunks`, rows do not come from a single snapshot.',
     'ClickHouse support was tested with ClickHouse’s engine, but not with a whole server; logins are untested.',
-    'BigQuery support was tested against a double of its REST API, not against BigQuery.',
+    'BigQuery and Snowflake support was tested against doubles of their REST APIs, not against the services.',
     'SQL Server requires `npm install tedious`. SQL Server support was tested against the protocol specification, not against a real server; client certificates, SSH and Azure are untested.',
     'DuckDB and Parquet files require `npm install @duckdb/node-api`, which takes 70 MB.',
     'If two columns of the result have the same name, the run fails.',

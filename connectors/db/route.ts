@@ -1,7 +1,8 @@
 import { logInBy, openTunnel, type SshLogin, type Tunnel } from '#sdk';
 import type { ConnectOptions, ReadOptions } from './driver.ts';
-import { defaultConnectSeconds, type SshOptions } from './options.ts';
+import { defaultConnectSeconds } from './options.ts';
 import { readAddress } from './read-address.ts';
+import type { SshOptions } from './secure-options.ts';
 
 /**
  * Grace period before an SSH tunnel is closed. A run that ends early may still have to send a cancel request through

@@ -1,5 +1,5 @@
 import { certificateChecks, Problem, readTlsFiles, type TlsTexts } from '#sdk';
-import type { DbTlsOptions } from './options.ts';
+import type { DbTlsOptions } from './secure-options.ts';
 
 /** TLS settings with the contents of their files. */
 export interface Tls extends TlsTexts {

@@ -23,6 +23,7 @@ const env = {
   SLUICE_API_KEY: 'k'.repeat(40),
   DATABASE_URL: 'postgres://reader:s3cret@db.example.com/shop',
   WAREHOUSE_PASSWORD: 'w4rehouse',
+  SNOWFLAKE_PASSPHRASE: 'a passphrase',
   API_TOKEN: 'tokentoken',
   FTP_PASSWORD: 'ftp-s3cret',
   S3_SECRET: 'bucket-s3cret',

@@ -7,7 +7,7 @@ export const bigquery: DatabaseEngine = {
   schemes: ['bigquery'],
   port: 443,
   hasOneHost: true,
-  api: { host: 'bigquery.googleapis.com' },
+  api: { urlHost: 'project', host: 'bigquery.googleapis.com', login: 'OAuth or token' },
   parameters: {
     location: ifAny((location) => ({ session: { location } })),
     maximum_bytes_billed: ifAny((bytes) => ({ session: { maximum_bytes_billed: bytes } })),

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Batch, type Column, type Extraction, logInBy } from '#sdk';
+import type { ApiAnswer, ApiSession } from './api-session.ts';
+import { brokenProtocol, otherColumns, unreadable } from './broken-protocol.ts';
+import { refuseDuplicates } from './cells.ts';
+import type { ConnectOptions } from './driver.ts';
+import type { SqlParameter, SqlQuery } from './options.ts';
+import { refuseWrites } from './snowflake-statement.ts';
+import { type SnowflakeColumn, snowflakeColumn, snowflakeValue } from './snowflake-values.ts';
+
+/** The first and the longest pause between two looks at a query that is running, in milliseconds. */
+const firstPauseMs = 50;
+const maxPauseMs = 2000;
+const rowsPerBatch = 1024;
+const path = '/api/v2/statements';
+
+type Row = readonly (string | null)[];
+
+/** A running query, or the first partition of its result. https://docs.snowflake.com/en/developer-guide/sql-api/reference */
+interface Statement {
+  readonly statementHandle: string;
+  readonly resultSetMetaData?: {
+    readonly numRows: number;
+    readonly rowType: readonly SnowflakeColumn[];
+    readonly partitionInfo: readonly { readonly rowCount: number }[];
+  };
+  readonly data?: readonly Row[];
+}
+
+/** One query. */
+export class SnowflakeQuery {
+  readonly #api: ApiSession;
+  readonly #options: ConnectOptions;
+  readonly #query: SqlQuery;
+
+  constructor(api: ApiSession, options: ConnectOptions, query: SqlQuery) {
+    this.#api = api;
+    this.#options = options;
+    this.#query = query;
+  }
+
+  /** Runs the query, and resolves when its columns are known. The rows are then read on demand. */
+  async read(): Promise<Extraction> {
+    refuseWrites(this.#query.sql);
+    const first = await this.#firstPartition();
+    const types = first.resultSetMetaData!.rowType;
+    const columns = types.map(snowflakeColumn);
+    refuseDuplicates(columns);
+    return { columns, batches: this.#batches(first, { types, columns }) };
+  }
+
+  /** Starts the query without waiting for it, so that it can always be canceled. Resolves when it's complete. */
+  async #firstPartition(): Promise<Statement> {
+    const start = () => this.#api.post<Statement>(`${path}?async=true&requestId=${randomUUID()}`, this.#request());
+    let answer: ApiAnswer<Statement> = await logInBy(this.#options, start);
+    const { statementHandle } = answer.body;
+    try {
+      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+        if (answer.status === 200 && answer.body.resultSetMetaData !== undefined) return answer.body;
+        await wait(pauseMs, undefined, { signal: this.#options.signal });
+        this.#options.alive?.();
+        answer = await this.#api.get<Statement>(`${path}/${statementHandle}`);
+      }
+    } catch (thrown) {
+      await this.#api.cancel(`${path}/${statementHandle}/cancel`);
+      throw thrown;
+    }
+  }
+
+  #request(): object {
+    const { address, source } = this.#options;
+    const { warehouse, role, schema, ...parameters } = address.session;
+    const [database, urlSchema] = (address.database ?? '').split('/');
+    const texts = Object.entries(parameters).map(([name, value]) => [name.toUpperCase(), String(value)]);
+    return {
+      statement: this.#query.sql,
+      timeout: source.statement_timeout_seconds === undefined ? undefined : Math.ceil(source.statement_timeout_seconds),
+      database,
+      schema: schema ?? urlSchema,
+      warehouse,
+      role,
+      bindings: Object.fromEntries(this.#query.parameters.map((value, i) => [String(i + 1), bindingOf(value)])),
+      parameters: { ...Object.fromEntries(texts), MULTI_STATEMENT_COUNT: '1' },
+    };
+  }
+
+  async *#batches(first: Statement, result: Result): AsyncGenerator<Batch, void, void> {
+    const { numRows, partitionInfo } = first.resultSetMetaData!;
+    let read = 0;
+    try {
+      for (let partition = 0; partition < Math.max(1, partitionInfo.length); partition++) {
+        const rows = partition === 0 ? (first.data ?? []) : await this.#partition(first.statementHandle, partition);
+        for (let at = 0; at < rows.length; at += rowsPerBatch) {
+          this.#options.signal.throwIfAborted();
+          yield batchOfRows(rows.slice(at, at + rowsPerBatch), result);
+        }
+        read += rows.length;
+      }
+      if (read !== numRows) throw brokenProtocol(`${read} of ${numRows} rows`);
+    } catch (thrown) {
+      this.#options.signal.throwIfAborted();
+      throw unreadable(thrown);
+    } finally {
+      this.#api.close();
+    }
+  }
+
+  async #partition(handle: string, partition: number): Promise<readonly Row[]> {
+    const { body } = await this.#api.get<Pick<Statement, 'data'>>(`${path}/${handle}?partition=${partition}`);
+    return body.data ?? [];
+  }
+}
+
+interface Result {
+  readonly types: readonly SnowflakeColumn[];
+  readonly columns: readonly Column[];
+}
+
+function batchOfRows(rows: readonly Row[], { types, columns }: Result): Batch {
+  if (rows.some((row) => row.length !== types.length)) throw otherColumns();
+  const cells = types.map((type, c) => {
+    return { kind: 'values' as const, values: rows.map((row) => snowflakeValue(type, row[c]!)) };
+  });
+  return { columns, cells, length: rows.length };
+}
+
+/** https://docs.snowflake.com/en/developer-guide/sql-api/submitting-requests#using-bind-variables-in-a-statement */
+function bindingOf(value: SqlParameter): object {
+  return { type: typeOf(value), value: value === null ? null : String(value) };
+}
+
+function typeOf(value: SqlParameter): string {
+  if (typeof value === 'boolean') return 'BOOLEAN';
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'FIXED' : 'REAL';
+  return 'TEXT';
+}
