@@ -73,8 +73,9 @@ async function openBy(
 /** Files have no limit. */
 async function slotFor({ source, signal, alive = () => undefined }: Context): Promise<() => void> {
   if (isFileSource(source)) return () => undefined;
-  const { servers, database, user } = addressOf(source);
-  const server = JSON.stringify([servers.map(({ place }) => place), database, user, source.ssh?.host, source.service]);
+  const { servers, database, user, project } = addressOf(source);
+  const places = servers.map(({ place }) => place);
+  const server = JSON.stringify([places, database, user, project, source.ssh?.host, source.service]);
   return acquireSlot({ server, maxConnections: source.connections, signal, alive });
 }
 

@@ -71,13 +71,14 @@ export class SnowflakeQuery {
   #request(): object {
     const { address, source } = this.#options;
     const { warehouse, role, schema, ...parameters } = address.session;
-    const [database, urlSchema] = (address.database ?? '').split('/');
+    // A URL's path has both.
+    const [database, pathSchema] = address.database?.split('/') ?? [];
     const texts = Object.entries(parameters).map(([name, value]) => [name.toUpperCase(), String(value)]);
     return {
       statement: this.#query.sql,
       timeout: source.statement_timeout_seconds === undefined ? undefined : Math.ceil(source.statement_timeout_seconds),
       database,
-      schema: schema ?? urlSchema,
+      schema: schema ?? pathSchema,
       warehouse,
       role,
       bindings: Object.fromEntries(this.#query.parameters.map((value, i) => [String(i + 1), bindingOf(value)])),

@@ -273,6 +273,11 @@ describe('a BigQuery source', () => {
     expect(await problemOf(read(withoutPassword, all, { login }))).toMatchObject({ code: 'DB_LOGIN_REFUSED' });
   });
 
+  it('is never asked without a login', async () => {
+    expect(await problemOf(check({ ...source, password: undefined }))).toMatchObject({ code: 'DB_LOGIN_REFUSED' });
+    expect(service.asked).toEqual([]);
+  });
+
   it.each([
     [401, 'authError', 'no', 'DB_LOGIN_REFUSED', 'login'],
     [403, 'accessDenied', 'Access Denied: Table my-project:shop.orders', 'DB_QUERY_FAILED', 'job'],

@@ -136,6 +136,12 @@ describe('a Snowflake query', () => {
         parameters: { QUERY_TAG: 'dashboards', MULTI_STATEMENT_COUNT: '1' },
       },
     ]);
+    await read({ ...source, database: undefined }, all);
+    expect(service.bodies.at(-1)).toEqual({
+      statement: all,
+      bindings: {},
+      parameters: { MULTI_STATEMENT_COUNT: '1' },
+    });
   });
 
   it.each([
