@@ -43,7 +43,23 @@ const readers: Readonly<Record<string, (text: string, scale: number) => Value>> 
   timestamp_ltz: (text, scale) => `${momentText(nanoseconds(text), scale)}Z`,
   timestamp_tz: (text, scale) => withOffset(text, scale),
   binary: (text) => Buffer.from(text, 'hex').toString('base64'),
+  variant: (text) => strictJson(text),
+  object: (text) => strictJson(text),
+  array: (text) => strictJson(text),
+  map: (text) => strictJson(text),
 };
+
+/** Strings, and words outside them that JSON doesn't have. */
+const pieces = /"(?:[^"\\]|\\.)*"|\bundefined\b|-?\binf(?:inity)?\b|\bNaN\b/gi;
+
+/** Snowflake writes SQL's null in an array as `undefined`. Infinite numbers become text. */
+function strictJson(text: string): string {
+  if (!/undefined|inf|nan/i.test(text)) return text;
+  return text.replaceAll(pieces, (piece) => {
+    if (piece.startsWith('"')) return piece;
+    return piece.toLowerCase() === 'undefined' ? 'null' : JSON.stringify(String(floatOf(piece)));
+  });
+}
 
 /**
  * A cell as a value.

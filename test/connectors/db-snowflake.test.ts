@@ -62,6 +62,13 @@ describe('a Snowflake result', () => {
       ['timestamp_tz', 3, '1767225600.123000000 1380', '2025-12-31T23:00:00.123-01:00', 'timestamptz'],
       ['timestamp_tz', 0, '1767225600.000000000 1785', '2026-01-01T05:45:00+05:45', 'timestamptz'],
       ['variant', null, '{"a":12345678901234567890}', '{"a":12345678901234567890}', 'json'],
+      [
+        'array',
+        null,
+        '[undefined, "undefined NaN \\" -inf", NaN, -inf, 1]',
+        '[null, "undefined NaN \\" -inf", "NaN", "-Infinity", 1]',
+        'json',
+      ],
       ['geography', null, '{"type":"Point"}', '{"type":"Point"}', 'text'],
     ];
     service.canned.set('select types', {
