@@ -82,8 +82,12 @@ else
       const { id } = await owe(store);
       await query(primary, "alter system set synchronous_standby_names = ''");
       await query(primary, 'select pg_reload_conf()');
-      await store.transaction(async () => undefined);
-      await expect.poll(() => store.settings.find('database.server')).toContain('"is_synchronous":false');
+      // The server's processes read the setting only after a signal, so a transaction may still see the old one.
+      const known = async () => {
+        await store.transaction(async () => undefined);
+        return store.settings.find('database.server');
+      };
+      await expect.poll(known).toContain('"is_synchronous":false');
       await endReplication();
       await failOver();
       const later = await open(database);
