@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from 'kysely';
 import { chunksOf } from './engine/chunks.ts';
 import { inTransaction, Repository, type StoreContext } from './engine/context.ts';
 import { Settings } from './settings.ts';
@@ -38,6 +39,17 @@ const maxWaiting = 200;
 /** Maximum number of settled messages that are kept as history. */
 const keptMessages = 500;
 
+/** The columns of an alert that change. */
+const changing = [
+  ...(['group_key', 'cause', 'level', 'reported_level', 'since', 'opened_at', 'changed_at'] as const),
+  ...(['cleared_at', 'seen_at', 'what', 'code'] as const),
+] satisfies (keyof AlertRow)[];
+
+/** Sets each column to the value of the row that would have been inserted. */
+function newValues({ ref }: ExpressionBuilder<{ excluded: AlertRow }, 'excluded'>) {
+  return Object.fromEntries(changing.map((name) => [name, ref(`excluded.${name}`)]));
+}
+
 /** Stores the open alerts, what was already reported about them, and the messages that are owed to channels. */
 export class AlertRecords extends Repository {
   async all(): Promise<AlertRow[]> {
@@ -48,19 +60,24 @@ export class AlertRecords extends Repository {
     return this.context.db.selectFrom('alert_groups').selectAll().execute();
   }
 
-  /** Applies the changes and enqueues their messages, all in one transaction. */
+  /**
+   * Applies the changes and enqueues their messages, all in one transaction. A cause can change the alerts of all jobs at
+   * once, so rows share statements: the transaction locks the whole state.
+   */
   change({ put, drop, groups, dropGroups, tell }: AlertChanges): Promise<void> {
     return inTransaction(this.context, async ({ db, ...rest }) => {
-      for (const row of put) {
-        const { subject: _, occasion: __, ...changes } = row;
+      for (const rows of chunksOf(put)) {
         await db
           .insertInto('alerts')
-          .values(row)
-          .onConflict((conflict) => conflict.columns(['subject', 'occasion']).doUpdateSet(changes))
+          .values([...rows])
+          .onConflict((conflict) => conflict.columns(['subject', 'occasion']).doUpdateSet(newValues))
           .execute();
       }
-      for (const { subject, occasion } of drop) {
-        await db.deleteFrom('alerts').where('subject', '=', subject).where('occasion', '=', occasion).execute();
+      for (const [occasion, rows] of Map.groupBy(drop, (row) => row.occasion)) {
+        for (const chunk of chunksOf(rows)) {
+          const subjects = chunk.map(({ subject }) => subject);
+          await db.deleteFrom('alerts').where('occasion', '=', occasion).where('subject', 'in', subjects).execute();
+        }
       }
       for (const group of groups) {
         await db

@@ -101,7 +101,7 @@ async function succeed(store: Store, job: string): Promise<void> {
 }
 
 /**
- * Does this for each job, in a few transactions. A single transaction would keep the alert loop's own writes waiting
+ * Does this for each job, in short transactions. A long one would keep the alert loop's own writes waiting
  * for longer than a process waits for a server.
  */
 async function inChunks(
@@ -109,9 +109,9 @@ async function inChunks(
   jobs: readonly string[],
   act: (store: Store, job: string) => Promise<void>,
 ): Promise<void> {
-  for (let begin = 0; begin < jobs.length; begin += 50) {
+  for (let begin = 0; begin < jobs.length; begin += 10) {
     await store.transaction(async (parts) => {
-      for (const job of jobs.slice(begin, begin + 50)) await act(parts as Store, job);
+      for (const job of jobs.slice(begin, begin + 10)) await act(parts as Store, job);
     });
   }
 }
