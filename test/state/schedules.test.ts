@@ -1,8 +1,25 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { SteppingClock } from '../clocks.ts';
+import { countStatements } from './counted-statements.ts';
 import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
+
+describe('the schedules of a thousand jobs', () => {
+  it('change in a few statements, because the whole state is locked meanwhile', async () => {
+    const { schedules } = await newStore({ clock: new SteppingClock() });
+    const { counted, statements } = countStatements(schedules);
+    const rows = Array.from({ length: 1001 }, (_, i) => ({ job: `job${i}`, schedule: 'UTC 0 * * * *', next_at: i }));
+    await counted.change({ put: rows, forget: ['absent'] });
+    expect(await schedules.all()).toEqual(rows);
+    const later = rows.map((row) => ({ ...row, schedule: 'UTC 0 0 * * *', next_at: row.next_at + 1 }));
+    await counted.change({ put: later, forget: [] });
+    expect(await schedules.all()).toEqual(later);
+    await counted.change({ put: [], forget: rows.slice(1).map(({ job }) => job) });
+    expect(await schedules.all()).toEqual(later.slice(0, 1));
+    expect(statements()).toBeLessThan(12);
+  });
+});
 
 describe('skipped firings', () => {
   const skip = (first: number, more: object = {}) => ({

@@ -153,17 +153,20 @@ export class Scheduler {
     const written = new Map((await parts.schedules.all()).map((row) => [row.job, row]));
     const deferred = this.#hasResumed ? undefined : await parts.deferredFirings.take();
     const plans = new Map<string, Plan>();
+    const put: ScheduleRow[] = [];
+    const forget = new Set(written.keys());
     for (const { job, schedule } of wanted) {
       const row = written.get(job.name);
-      written.delete(job.name);
+      forget.delete(job.name);
       // The firings of a job whose schedule is unchanged may be in progress, so its plan isn't read from the store.
       if (this.#planned.unedited(job.name, schedule) !== undefined) continue;
       const plan = resumePlan(schedule, planOf(row, deferred?.get(job.name)), this.#given.clock.now());
       plans.set(job.name, plan);
-      const isWritten = row?.schedule === plan.schedule && row.next_at === plan.nextAt;
-      if (!isWritten) await write(parts, job.name, plan);
+      if (plan.nextAt === null) forget.add(job.name);
+      else if (row?.schedule !== plan.schedule || row.next_at !== plan.nextAt)
+        put.push({ job: job.name, schedule: plan.schedule, next_at: plan.nextAt });
     }
-    for (const job of written.keys()) await parts.schedules.forget(job);
+    await parts.schedules.change({ put, forget: [...forget] });
     return plans;
   }
 

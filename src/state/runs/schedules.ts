@@ -1,3 +1,4 @@
+import { chunksOf } from '../engine/chunks.ts';
 import { Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { ScheduleRow } from '../tables.ts';
@@ -9,11 +10,38 @@ export interface Move {
   readonly to: number;
 }
 
+/** What a config changes. */
+export interface ScheduleChanges {
+  readonly put: readonly ScheduleRow[];
+  readonly forget: readonly string[];
+}
+
 /** Stores when each job is due next, so that the daemon knows after a restart which firings it has missed. */
 export class Schedules extends Repository {
   /** Sets when the job is due next. `next_at` is in epoch milliseconds. */
   async set(schedule: ScheduleRow): Promise<void> {
     await write(this.context.db, schedule);
+  }
+
+  /** Sets when many jobs are due next, and forgets others, in few statements. A job mustn't be listed twice. */
+  async change({ put, forget }: ScheduleChanges): Promise<void> {
+    const { db } = this.context;
+    for (const rows of chunksOf(put)) {
+      await db
+        .insertInto('schedules')
+        .values([...rows])
+        .onConflict((conflict) =>
+          conflict
+            .column('job')
+            .doUpdateSet(({ ref }) => ({ schedule: ref('excluded.schedule'), next_at: ref('excluded.next_at') })),
+        )
+        .execute();
+    }
+    for (const jobs of chunksOf(forget))
+      await db
+        .deleteFrom('schedules')
+        .where('job', 'in', [...jobs])
+        .execute();
   }
 
   async find(job: string): Promise<ScheduleRow | undefined> {
