@@ -56,7 +56,8 @@ export class ApiSession {
   /** Reads a result, or its state. Retries after transient errors. */
   get<T>(path: string): Promise<ApiAnswer<T>> {
     const { signal, log } = this.#options;
-    const onPause = ({ message }: Problem, pauseMs: number) => log.info('retrying a request', { message, pauseMs });
+    const onPause = ({ message }: Problem, pauseMs: number) =>
+      log.warn('retrying after a pause', { because: message, pauseMs: Math.round(pauseMs) });
     return withRetries({ retries: maxRetries, signal, onPause }, () => this.#ask({ method: 'GET', path }, signal));
   }
 

@@ -59,8 +59,7 @@ export const source = {
   database: option.text({ about: 'Name of the database. BigQuery: of the dataset.', example: 'shop' }),
   user: option.text({ about: 'User name; a read-only user is best.', example: 'reader' }),
   password: option.text({
-    about:
-      'Password of the user. BigQuery: an access token, instead of `login`. Snowflake: a programmatic access token.',
+    about: 'Password of the user. BigQuery and Snowflake: an access token.',
     example: `\${env:DB_PASSWORD}`,
     secret: true,
   }),
