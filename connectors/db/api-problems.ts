@@ -1,6 +1,6 @@
 import { Problem, seenIn } from '#sdk';
 import { connectionLost, connectTimeout, neverConnected } from './network-problems.ts';
-import { type Circumstances, type ErrorMeaning, serverProblem } from './server-problems.ts';
+import { type Circumstances, type ErrorMeaning, otherwise, serverBusy, serverProblem } from './server-problems.ts';
 
 /** An error that a provider's API returned. `reason`: the provider's word or code for it, or empty. */
 export class ProviderError extends Error {
@@ -30,6 +30,11 @@ function readOr<T, R>(text: string, read: (body: T) => R): R | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The meaning of an error that only its status explains. */
+export function meaningOfStatus(status: number, isConnected: boolean): ErrorMeaning {
+  return status === 429 || status >= 500 ? serverBusy : otherwise(isConnected);
 }
 
 type Where = Pick<Circumstances, 'place' | 'connectSeconds' | 'isConnected'> & {

@@ -1,12 +1,9 @@
 import type { Catalogue } from './catalogue-queries.ts';
-import type { Dialect } from './dialect.ts';
-
-/** https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#quoted_identifiers */
-const quote = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+import { backtickQuoted, type Dialect } from './dialect.ts';
 
 /** Values are bound as text, and converted to exact types. */
 export const bigqueryDialect: Dialect = {
-  quote,
+  quote: backtickQuoted,
   operand: ({ type, text }, before) => ({ sql: typedValue(type, `@p${before.length + 1}`), parameters: [text] }),
   comparesRows: false,
   limit: (rows) => ({ last: ` limit ${rows}` }),
@@ -44,10 +41,10 @@ where c.is_hidden = 'NO'`;
 const order = 'order by c.table_name, c.ordinal_position';
 
 export const bigqueryCatalogue: Catalogue = {
-  all: (database) => `${columnsOf(`${quote(database)}.`)}\n${order}`,
+  all: (database) => `${columnsOf(`${backtickQuoted(database)}.`)}\n${order}`,
   one: (parts, _quoted, database) => {
     const dataset = parts.length === 1 ? [database] : parts.slice(0, -1);
-    const views = dataset.map((part) => `${quote(part)}.`).join('');
+    const views = dataset.map((part) => `${backtickQuoted(part)}.`).join('');
     return { sql: `${columnsOf(views)} and c.table_name = @p1\n${order}`, parameters: [parts.at(-1)!] };
   },
 };

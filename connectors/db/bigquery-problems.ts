@@ -1,12 +1,5 @@
-import { errorIn, type ProviderError } from './api-problems.ts';
-import {
-  type ErrorMeaning,
-  noDatabase,
-  otherwise,
-  passwordRefused,
-  permissionDenied,
-  serverBusy,
-} from './server-problems.ts';
+import { errorIn, meaningOfStatus, type ProviderError } from './api-problems.ts';
+import { type ErrorMeaning, noDatabase, passwordRefused, permissionDenied, serverBusy } from './server-problems.ts';
 
 /** The error in the body of a response. https://cloud.google.com/bigquery/docs/error-messages */
 export function bigqueryError(status: number, text: string): ProviderError {
@@ -64,7 +57,5 @@ export function bigqueryMeaning({ status, reason, message }: ProviderError, isCo
   if (status === 401) return tokenRefused;
   if (/bigquery\.jobs\.create/.test(message)) return noJobs;
   if (reason === 'notFound' && /not found: (dataset|project)/i.test(message)) return noDataset;
-  const meaning = reasons[reason];
-  if (meaning !== undefined) return meaning;
-  return status === 429 || status >= 500 ? serverBusy : otherwise(isConnected);
+  return reasons[reason] ?? meaningOfStatus(status, isConnected);
 }

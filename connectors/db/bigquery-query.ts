@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type Batch, type Column, type Extraction, logInBy, Problem } from '#sdk';
+import { type Extraction, logInBy, Problem } from '#sdk';
+import { apiBatches } from './api-extract.ts';
 import type { ApiSession } from './api-session.ts';
 import {
+  type BigqueryCell,
   type BigqueryField,
   type BigqueryRow,
   bigqueryColumn,
   bigqueryValue,
   instantFormat,
 } from './bigquery-values.ts';
-import { brokenProtocol, otherColumns, unreadable } from './broken-protocol.ts';
 import { refuseDuplicates } from './cells.ts';
 import type { ConnectOptions } from './driver.ts';
 import type { SettingValue, SqlParameter, SqlQuery } from './options.ts';
@@ -18,7 +19,6 @@ import { noRows } from './result-problems.ts';
 const waitMs = 10_000;
 /** Rows per response, which bounds the memory of one. A response also has at most 10 MB. */
 const rowsPerPage = 20_000;
-const rowsPerBatch = 1024;
 
 interface JobReference {
   readonly jobId: string;
@@ -73,7 +73,13 @@ export class BigqueryQuery {
     refuseDuplicates(columns);
     this.#format = instantFormat(fields);
     const first = await this.#firstPage();
-    return { columns, batches: this.#batches(first, { fields, columns }) };
+    const result = {
+      columns,
+      pages: this.#pages(first),
+      total: Number(first.totalRows ?? 0),
+      cellValue: (cell: BigqueryCell, c: number) => bigqueryValue(fields[c]!, cell),
+    };
+    return { columns, batches: apiBatches(this.#api, result, this.#options.signal) };
   }
 
   /** A dry run, which is free. Only it says what kind of statement the query is, so a write is never sent. */
@@ -129,40 +135,12 @@ export class BigqueryQuery {
     return body;
   }
 
-  async *#batches(first: Page, result: Result): AsyncGenerator<Batch, void, void> {
-    const total = BigInt(first.totalRows ?? 0);
-    let read = 0n;
-    try {
-      for (let page = first; ; page = await this.#page(first.jobReference, page.pageToken)) {
-        const rows = page.rows ?? [];
-        for (let at = 0; at < rows.length; at += rowsPerBatch) {
-          this.#options.signal.throwIfAborted();
-          yield batchOfRows(rows.slice(at, at + rowsPerBatch), result);
-        }
-        read += BigInt(rows.length);
-        if (page.pageToken === undefined) break;
-      }
-      if (read !== total) throw brokenProtocol(`${read} of ${total} rows`);
-    } catch (thrown) {
-      this.#options.signal.throwIfAborted();
-      throw unreadable(thrown);
-    } finally {
-      this.#api.close();
+  async *#pages(first: Page): AsyncGenerator<readonly (readonly BigqueryCell[])[], void, void> {
+    for (let page = first; ; page = await this.#page(first.jobReference, page.pageToken)) {
+      yield (page.rows ?? []).map(({ f }) => f);
+      if (page.pageToken === undefined) return;
     }
   }
-}
-
-interface Result {
-  readonly fields: readonly BigqueryField[];
-  readonly columns: readonly Column[];
-}
-
-function batchOfRows(rows: readonly BigqueryRow[], { fields, columns }: Result): Batch {
-  if (rows.some(({ f }) => f.length !== fields.length)) throw otherColumns();
-  const cells = fields.map((field, c) => {
-    return { kind: 'values' as const, values: rows.map(({ f }) => bigqueryValue(field, f[c]!)) };
-  });
-  return { columns, cells, length: rows.length };
 }
 
 const textOf = (value: SettingValue | undefined) => (value === undefined ? undefined : String(value));

@@ -13,7 +13,7 @@ export interface BigqueryField {
 }
 
 /** A cell in a response: a text for every type, the items of an array, or the cells of a struct. */
-interface BigqueryCell {
+export interface BigqueryCell {
   readonly v: string | null | readonly BigqueryCell[] | BigqueryRow;
 }
 

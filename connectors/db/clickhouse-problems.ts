@@ -1,4 +1,5 @@
 import { Problem, seenIn } from '#sdk';
+import { meaningOfStatus } from './api-problems.ts';
 import { connectionLost, connectTimeout, neverConnected } from './network-problems.ts';
 import {
   type Circumstances,
@@ -115,7 +116,6 @@ function meaningOf({ code, message }: ClickhouseException, isConnected: boolean)
 
 /** The problem for a response with an error status that isn't from ClickHouse, but from a proxy. */
 export function proxyProblem(status: number, text: string, place: string): Problem {
-  const meaning =
-    status === 401 || status === 403 ? loginRefused : status >= 500 || status === 429 ? serverBusy : otherwise(false);
+  const meaning = status === 401 || status === 403 ? loginRefused : meaningOfStatus(status, false);
   return serverProblem({ ...meaning, place, serverMessage: `status ${status}`, seen: text });
 }

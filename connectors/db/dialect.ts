@@ -95,6 +95,12 @@ function conditionOf(names: readonly string[], bounds: readonly string[], nulls:
 /** A name in standard SQL. */
 export const doubleQuoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
+/** A name in backticks, in which a backslash escapes. */
+export const backtickQuoted = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+
+/** The bytes of a binary value, whose text is base64, in hexadecimal. */
+export const hexOf = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
+
 /** A text in standard SQL. */
 export const stringLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 

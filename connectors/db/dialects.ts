@@ -1,7 +1,4 @@
-import { type Dialect, doubleQuoted, stringLiteral } from './dialect.ts';
-
-/** The bytes of a binary value, whose text is base64, in hexadecimal. */
-const hexOf = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
+import { backtickQuoted, type Dialect, doubleQuoted, hexOf, stringLiteral } from './dialect.ts';
 
 /** Binds the value as text. The server converts the text to the column's type without loss. */
 export const postgresDialect: Dialect = {
@@ -52,7 +49,7 @@ export const sqliteDialect: Dialect = {
 
 /** Values are bound as text, and converted to exact types: a literal with many digits would become a float. */
 export const clickhouseDialect: Dialect = {
-  quote: (name) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,
+  quote: backtickQuoted,
   operand: ({ type, text }, before) => ({
     sql: clickhouseValue(type, text, `{p${before.length + 1}:String}`),
     parameters: [text],

@@ -1,5 +1,5 @@
 import type { Catalogue } from './catalogue-queries.ts';
-import { type Dialect, doubleQuoted } from './dialect.ts';
+import { type Dialect, doubleQuoted, hexOf } from './dialect.ts';
 
 /** Numbers are literals. All other values are typed literals in hexadecimal, which can't break out of their quotes. */
 export const snowflakeDialect: Dialect = {
@@ -11,7 +11,7 @@ export const snowflakeDialect: Dialect = {
 
 function literal(type: string, text: string): string {
   if (type === 'integer' || type === 'decimal') return text;
-  if (type === 'binary') return `to_binary('${Buffer.from(text, 'base64').toString('hex')}', 'hex')`;
+  if (type === 'binary') return `to_binary('${hexOf(text)}', 'hex')`;
   const value = textLiteral(text);
   const name = types[type];
   return name === undefined ? value : `cast(${value} as ${name})`;

@@ -1,5 +1,5 @@
-import { errorIn, type ProviderError } from './api-problems.ts';
-import { type ErrorMeaning, noDatabase, otherwise, passwordRefused, serverBusy } from './server-problems.ts';
+import { errorIn, meaningOfStatus, type ProviderError } from './api-problems.ts';
+import { type ErrorMeaning, noDatabase, passwordRefused } from './server-problems.ts';
 
 /** The error in the body of a response. https://docs.snowflake.com/en/developer-guide/sql-api/reference#queryfailurestatus */
 export function snowflakeError(status: number, text: string): ProviderError {
@@ -31,5 +31,5 @@ export function snowflakeMeaning({ status, reason }: ProviderError, isConnected:
   const meaning = codes[reason];
   if (meaning !== undefined) return meaning;
   if (status === 408) return canceled;
-  return status === 429 || status >= 500 ? serverBusy : otherwise(isConnected);
+  return meaningOfStatus(status, isConnected);
 }

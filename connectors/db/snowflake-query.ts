@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Batch, type Column, type Extraction, logInBy } from '#sdk';
+import { type Extraction, logInBy } from '#sdk';
+import { apiBatches } from './api-extract.ts';
 import type { ApiAnswer, ApiSession } from './api-session.ts';
-import { brokenProtocol, otherColumns, unreadable } from './broken-protocol.ts';
 import { refuseDuplicates } from './cells.ts';
 import type { ConnectOptions } from './driver.ts';
 import type { SqlParameter, SqlQuery } from './options.ts';
@@ -12,7 +12,6 @@ import { type SnowflakeColumn, snowflakeColumn, snowflakeValue } from './snowfla
 /** The first and the longest pause between two looks at a query that is running, in milliseconds. */
 const firstPauseMs = 50;
 const maxPauseMs = 2000;
-const rowsPerBatch = 1024;
 const path = '/api/v2/statements';
 
 type Row = readonly (string | null)[];
@@ -44,10 +43,12 @@ export class SnowflakeQuery {
   async read(): Promise<Extraction> {
     refuseWrites(this.#query.sql);
     const first = await this.#firstPartition();
-    const types = first.resultSetMetaData!.rowType;
+    const { rowType: types, numRows: total } = first.resultSetMetaData!;
     const columns = types.map(snowflakeColumn);
     refuseDuplicates(columns);
-    return { columns, batches: this.#batches(first, { types, columns }) };
+    const cellValue = (cell: string | null, c: number) => snowflakeValue(types[c]!, cell);
+    const result = { columns, pages: this.#partitions(first), total, cellValue };
+    return { columns, batches: apiBatches(this.#api, result, this.#options.signal) };
   }
 
   /** Starts the query without waiting for it, so that it can always be canceled. Resolves when it's complete. */
@@ -86,44 +87,19 @@ export class SnowflakeQuery {
     };
   }
 
-  async *#batches(first: Statement, result: Result): AsyncGenerator<Batch, void, void> {
-    const { numRows, partitionInfo } = first.resultSetMetaData!;
-    let read = 0;
-    try {
-      for (let partition = 0; partition < Math.max(1, partitionInfo.length); partition++) {
-        const rows = partition === 0 ? (first.data ?? []) : await this.#partition(first.statementHandle, partition);
-        for (let at = 0; at < rows.length; at += rowsPerBatch) {
-          this.#options.signal.throwIfAborted();
-          yield batchOfRows(rows.slice(at, at + rowsPerBatch), result);
-        }
-        read += rows.length;
-      }
-      if (read !== numRows) throw brokenProtocol(`${read} of ${numRows} rows`);
-    } catch (thrown) {
-      this.#options.signal.throwIfAborted();
-      throw unreadable(thrown);
-    } finally {
-      this.#api.close();
+  async *#partitions({
+    statementHandle,
+    data,
+    resultSetMetaData,
+  }: Statement): AsyncGenerator<readonly Row[], void, void> {
+    yield data ?? [];
+    for (let partition = 1; partition < resultSetMetaData!.partitionInfo.length; partition++) {
+      const { body } = await this.#api.get<Pick<Statement, 'data'>>(
+        `${path}/${statementHandle}?partition=${partition}`,
+      );
+      yield body.data ?? [];
     }
   }
-
-  async #partition(handle: string, partition: number): Promise<readonly Row[]> {
-    const { body } = await this.#api.get<Pick<Statement, 'data'>>(`${path}/${handle}?partition=${partition}`);
-    return body.data ?? [];
-  }
-}
-
-interface Result {
-  readonly types: readonly SnowflakeColumn[];
-  readonly columns: readonly Column[];
-}
-
-function batchOfRows(rows: readonly Row[], { types, columns }: Result): Batch {
-  if (rows.some((row) => row.length !== types.length)) throw otherColumns();
-  const cells = types.map((type, c) => {
-    return { kind: 'values' as const, values: rows.map((row) => snowflakeValue(type, row[c]!)) };
-  });
-  return { columns, cells, length: rows.length };
 }
 
 /** https://docs.snowflake.com/en/developer-guide/sql-api/submitting-requests#using-bind-variables-in-a-statement */

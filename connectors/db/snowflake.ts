@@ -1,12 +1,10 @@
 import { batchText, withDefaults } from '#sdk';
-import { ApiSession } from './api-session.ts';
-import { unreadable } from './broken-protocol.ts';
+import { extractOver } from './api-extract.ts';
 import type { Driver } from './driver.ts';
 import { query } from './options.ts';
 import { snowflakeApi } from './snowflake-api.ts';
 import { snowflakeCatalogue, snowflakeDialect } from './snowflake-dialect.ts';
 import { SnowflakeQuery } from './snowflake-query.ts';
-import { noSnapshot } from './transaction.ts';
 
 /** Driver for Snowflake, over its SQL API. https://docs.snowflake.com/en/developer-guide/sql-api/index */
 export const snowflake: Driver = {
@@ -20,18 +18,6 @@ export const snowflake: Driver = {
     const [version, user, role, database] = row;
     return `Snowflake ${version} as ${user} with the role ${role} on ${database}`;
   },
-  async extract(options, query) {
-    const [server] = options.address.servers;
-    // Two queries don't see the same rows, because a transaction doesn't have a snapshot.
-    if (options.needsSnapshot === true) throw noSnapshot(server.place);
-    const login = { ...options, server };
-    const api = await ApiSession.open(login, await snowflakeApi(login));
-    try {
-      return await new SnowflakeQuery(api, options, query).read();
-    } catch (thrown) {
-      api.close();
-      options.signal.throwIfAborted();
-      throw unreadable(thrown);
-    }
-  },
+  extract: (options, query) =>
+    extractOver(options, snowflakeApi, (api) => new SnowflakeQuery(api, options, query).read()),
 };
