@@ -19,7 +19,7 @@ const alone = [
 const clocks = ['test/daemon/checks/source-checks.test.ts', 'test/{daemon/retry,simulate}/*.test.ts'];
 /** Tests of the state that also run with a state on a PostgreSQL server. */
 const states = [
-  'test/state/{account-history,alert-records,fleet-runs,generations,locks,outbox,process-settings,quarantine,receipts,resends,run-stats,runs,schedules,throttled-jobs,watermark-decisions,watermarks}.test.ts',
+  'test/state/{account-history,alert-records,fleet-runs,generations,locks,outbox,process-settings,quarantine,receipts,resends,retries,run-stats,runs,schedules,throttled-jobs,watermark-decisions,watermarks}.test.ts',
   'test/delivery/{deliver,deliver-attempts,pacing,processes,quota,resends,settle}.test.ts',
   'test/daemon/{daemon,alerting/alert-loop}.test.ts',
   'test/daemon/fleet/{fleet-queue,fleet-worker,resumed-firings}.test.ts',

@@ -187,9 +187,7 @@ export class Scheduler {
    * Stores the moved firings for other processes. If a firing is in progress, it stores its job's next firing itself.
    */
   async #writeMoves(moves: readonly Move[]): Promise<void> {
-    await this.transaction(async ({ schedules }) => {
-      for (const move of moves) await schedules.move(move);
-    });
+    await this.transaction(({ schedules }) => schedules.move(moves));
   }
 
   /** A process that was suspended may learn only now that another process plans. It must not change the plan. */

@@ -1,4 +1,6 @@
+import type { ExpressionBuilder } from 'kysely';
 import { tickOf } from '../../lib/clock.ts';
+import { chunksOf } from '../engine/chunks.ts';
 import { inTransaction, joinTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RetryRow } from '../tables.ts';
@@ -53,13 +55,19 @@ export class Retries extends Repository {
 
   /**
    * Updates rows, such as to wait longer, to make an attempt due earlier, or to clear attempt facts. Doesn't insert
-   * rows that have been deleted.
+   * rows that have been deleted. A source can move the attempts of all jobs at once, so rows share statements. A job
+   * mustn't be listed twice.
    */
   async move(rows: readonly RetryRow[]): Promise<void> {
     await inTransaction(this.context, async ({ db }) => {
-      for (const { job, run, next_at, waits, until, facts } of rows) {
-        const change = { next_at, waits, until, facts };
-        await db.updateTable('retries').set(change).where('job', '=', job).where('run', '=', run).execute();
+      const waiting = await db.selectFrom('retries').select('run').execute();
+      const runs = new Set(waiting.map(({ run }) => run));
+      for (const some of chunksOf(rows.filter(({ run }) => runs.has(run)))) {
+        await db
+          .insertInto('retries')
+          .values([...some])
+          .onConflict((conflict) => conflict.column('job').doUpdateSet(moved))
+          .execute();
       }
     });
   }
@@ -141,6 +149,16 @@ export class Retries extends Repository {
   async giveUp(run: string): Promise<void> {
     await failWaiting(this.context, run);
   }
+}
+
+/** Sets the columns that a move changes to the values of the row that would have been inserted. */
+function moved({ ref }: ExpressionBuilder<{ excluded: RetryRow }, 'excluded'>) {
+  return {
+    next_at: ref('excluded.next_at'),
+    waits: ref('excluded.waits'),
+    until: ref('excluded.until'),
+    facts: ref('excluded.facts'),
+  };
 }
 
 /** Undoes the beginning of a run's current attempt, so that it can begin again. */

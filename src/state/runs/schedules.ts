@@ -1,5 +1,5 @@
 import { chunksOf } from '../engine/chunks.ts';
-import { Repository } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { ScheduleRow } from '../tables.ts';
 
@@ -52,10 +52,17 @@ export class Schedules extends Repository {
     return this.context.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
-  /** Moves a job's next firing, but only if it's still planned for `from` (compare-and-set). */
-  async move({ job, from, to }: Move): Promise<void> {
-    const planned = this.context.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
-    await planned.set({ next_at: to }).execute();
+  /** Moves the next firings of jobs, each only if it's still planned for `from` (compare-and-set), in few statements. */
+  move(moves: readonly Move[]): Promise<void> {
+    return inTransaction(this.context, async (inside) => {
+      const schedules = new Schedules(inside);
+      const planned = new Map((await schedules.all()).map((row) => [row.job, row]));
+      const put = moves.flatMap(({ job, from, to }) => {
+        const row = planned.get(job);
+        return row?.next_at === from ? [{ ...row, next_at: to }] : [];
+      });
+      await schedules.change({ put, forget: [] });
+    });
   }
 
   async forget(job: string): Promise<void> {
