@@ -30,8 +30,22 @@ export class KeyFilter {
     return this.#missing;
   }
 
-  /** Whether the row exists. `wait`: await {@link fill}, then ask again. Rows must come in key order. */
-  has(row: RecordSource): boolean | 'wait' {
+  /** Whether the row exists. Rows must come in key order. A promise only if keys must be read first. */
+  hasRow(row: RecordSource): boolean | Promise<boolean> {
+    const exists = this.#has(row);
+    return exists === 'wait' ? this.#fillAndAsk(row) : exists;
+  }
+
+  async #fillAndAsk(row: RecordSource): Promise<boolean> {
+    for (;;) {
+      await this.#keys.fill();
+      const exists = this.#has(row);
+      if (exists !== 'wait') return exists;
+    }
+  }
+
+  /** `wait`: read keys, then ask again. */
+  #has(row: RecordSource): boolean | 'wait' {
     const isNew = row.rank > this.#firstNew - 1;
     for (;;) {
       const at = this.#next();
@@ -44,14 +58,10 @@ export class KeyFilter {
     }
   }
 
-  fill(): Promise<void> {
-    return this.#keys.fill();
-  }
-
   /** Reads the keys that are higher than the last row's. */
   async finish(): Promise<void> {
     for (let at = this.#next(); at !== undefined; at = this.#next()) {
-      if (at === 'wait') await this.fill();
+      if (at === 'wait') await this.#keys.fill();
       else this.#pass(at);
     }
   }

@@ -74,6 +74,10 @@ export class MergeRun {
   #writer: RowWriter | undefined;
   /** The source's keys, if kept rows without one of them are deleted. */
   #keys: SourceKeys | undefined;
+  /** Whether the source has deleted a kept row. */
+  #isDeleting = false;
+  /** The rank of the first source of the merge whose rows were read in this run. */
+  #firstNew = 0;
   #columns: readonly KeptColumn[] = [];
   #reader: RowReader | undefined;
   #merge: Merge | undefined;
@@ -140,7 +144,7 @@ export class MergeRun {
 
   /**
    * Call this after the last row if the complete list of the source's keys follows. The merge then deletes the kept rows
-   * whose keys aren't in the list. Deletes nothing if it isn't called.
+   * whose keys aren't in the list. Deletes nothing if it isn't called. Ends with {@link endKeys}.
    */
   beginKeys(come: readonly Column[]): void {
     const { rule, scratch, room, arenaBytes: maxBytes } = this.#options;
@@ -152,13 +156,23 @@ export class MergeRun {
     return this.#keys!.take(batch);
   }
 
+  /**
+   * Call this after the last key. Reads the kept rows once to find out whether one of them was deleted, because most
+   * runs find none and then don't write all rows again.
+   */
+  async endKeys(): Promise<void> {
+    this.#settleColumns();
+    this.#takeSegments();
+    this.#isDeleting = await this.#keys!.lack(this.#sources(true), this.#firstNew);
+  }
+
   /** Whether the result would be unchanged: there are no new rows or deletions, and no row has become too old. */
   get isIdle(): boolean {
     const { current, rule, staged } = this.#options;
     if (current === undefined || staged !== undefined || this.taken > 0 || this.#incoming.covers !== undefined)
       return false;
-    // Whether a row was deleted is only known after the merge.
-    if (this.#keys !== undefined) return false;
+    // A missing row moves the watermark back.
+    if (this.#isDeleting || this.missing !== undefined) return false;
     if (rule.retain?.within === undefined || current.rows === 0) return true;
     return current.oldest !== undefined && this.#age(current.columns)?.of.isOld(current.oldest) === false;
   }
@@ -176,13 +190,11 @@ export class MergeRun {
   /** Prepares the merged rows for {@link next}. Call this after the last row. */
   async merge(): Promise<void> {
     this.#settleColumns();
-    const { current, staged } = this.#options;
-    const before = inOrderOfExtract(current?.segments ?? [], staged?.segments ?? []);
-    const isWhole = this.#isWhole(before);
+    this.#takeSegments();
+    const isWhole = this.#isWhole;
     const isNew = this.taken > 0 || this.#incoming.covers !== undefined;
-    if (!isWhole && isNew) {
-      this.#segments = [...before, await this.#writeTaken(new Merge(this.#sorter.sources(0)))];
-    } else this.#segments = before;
+    if (!isWhole && isNew)
+      this.#segments = [...this.#segments, await this.#writeTaken(new Merge(this.#sorter.sources(0)))];
     const columns = this.#columns.map(({ name, type }) => ({ name, type }));
     const newest = await this.#newest(columns, isWhole);
     this.#merge = this.#sources(isWhole);
@@ -231,11 +243,19 @@ export class MergeRun {
     this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue, areFound });
   }
 
-  #isWhole(before: readonly Segment[]): boolean {
+  /** Starts from the segments of earlier runs. */
+  #takeSegments(): void {
+    const { current, staged } = this.#options;
+    this.#segments = inOrderOfExtract(current?.segments ?? [], staged?.segments ?? []);
+    this.#firstNew = this.#segments.length;
+  }
+
+  /** Whether all rows are written to one new file. Only before the run adds its own segment. */
+  get #isWhole(): boolean {
     const { current, isHeld = false } = this.#options;
     // Deleted rows are left out of a new file, because the next run couldn't tell from the other files.
-    if (current === undefined || !this.#sorter.isSmall || this.#keys !== undefined) return true;
-    return isToCompact({ segments: before, liveRows: current.rows, newRecords: this.taken, isHeld });
+    if (current === undefined || !this.#sorter.isSmall || this.#isDeleting) return true;
+    return isToCompact({ segments: this.#segments, liveRows: current.rows, newRecords: this.taken, isHeld });
   }
 
   /** The sources to merge: either all segments, or the earlier segments and the sorter. */
@@ -252,7 +272,7 @@ export class MergeRun {
   /** The filters of a merge, except for the newest rows. */
   #filters(): RowFilters {
     const age = this.#age(this.#columns);
-    const keys = this.#keys?.filter(this.#segments.length);
+    const keys = this.#isDeleting ? this.#keys?.filter(this.#firstNew) : undefined;
     return { ...(age === undefined ? {} : { age }), ...(keys === undefined ? {} : { keys }) };
   }
 

@@ -69,9 +69,8 @@ export class RowReader {
       }
       if (isDeletion(source)) continue;
       if (this.#filters.keys !== undefined) {
-        let exists = this.#filters.keys.has(source);
-        for (; exists === 'wait'; exists = this.#filters.keys.has(source)) await this.#filters.keys.fill();
-        if (!exists) continue;
+        const exists = this.#filters.keys.hasRow(source);
+        if (!(typeof exists === 'boolean' ? exists : await exists)) continue;
       }
       const bytes = this.#take(source);
       if (bytes === 0) continue;

@@ -4,7 +4,7 @@ import type { Column, KeptColumn } from '../sdk/column.ts';
 import { joinColumns } from './kept-columns.ts';
 import { KeyFilter } from './key-filter.ts';
 import { Merge } from './merge.ts';
-import { findCells } from './record.ts';
+import { findCells, isDeletion } from './record.ts';
 import { RowWriter } from './row-writer.ts';
 import { Sorter } from './sorter.ts';
 
@@ -53,6 +53,29 @@ export class SourceKeys {
     const filter = new KeyFilter(new Merge(this.#sorter.sources(0)), firstNew);
     this.#filters.push(filter);
     return filter;
+  }
+
+  /**
+   * Whether a row doesn't exist in the source any more. Reads rows, in key order, up to the first such row, and closes
+   * them. Call this after the last key.
+   */
+  async lack(rows: Merge, firstNew: number): Promise<boolean> {
+    const filter = this.filter(firstNew);
+    try {
+      for (let row = rows.next(); row !== 'end'; row = rows.next()) {
+        if (row === 'wait') {
+          await rows.fill();
+          continue;
+        }
+        if (isDeletion(row)) continue;
+        const exists = filter.hasRow(row);
+        if (!(typeof exists === 'boolean' ? exists : await exists)) return true;
+      }
+      await filter.finish();
+      return false;
+    } finally {
+      await rows.close();
+    }
   }
 
   /**

@@ -93,6 +93,7 @@ export class MergedSource implements RowSource {
       await this.#guarded(() => this.#run.takeKeys(taken));
       this.#onBatch();
     }
+    await this.#guarded(() => this.#run.endKeys());
   }
 
   async next(): Promise<Batch | undefined> {

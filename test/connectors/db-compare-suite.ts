@@ -38,6 +38,7 @@ async function merge(
       const { columns, batches } = await extraction.readKeys!();
       merged.beginKeys(columns);
       for await (const batch of batches) await merged.takeKeys(batch);
+      await merged.endKeys();
     }
     await merged.merge();
     const rows: (string | null)[][] = [];

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -127,6 +128,28 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that compares keys', (serve
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
     await shop.same();
     expect((await shop.sync()).jobs).toMatchObject([{ requests: 0 }]);
+  });
+
+  it('compares on each of several machines the rows that the others have kept', async () => {
+    const shop = await open();
+    const job = {
+      query: { table: (await shop.run("select 'orders' as name")).rows[0].name, cursor: 'updated_at' },
+      write: { disposition: 'merge', key: 'id', deletes: 'compare' },
+    };
+    const shared = { state: `${server().url}?schema=compared_keys`, login_key: 'key-for-logins-'.repeat(3) };
+    const other = await world.home();
+    await other.write('sluice.yaml', await readFile(await shop.config(job, shared), 'utf8'));
+    await shop.put([1, 'one'], [2, 'two'], [3, 'three']);
+    expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
+    await shop.run('delete from orders where id = 2');
+    expect((await other.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+    await shop.same();
+    expect((await shop.sync()).jobs).toMatchObject([{ requests: 0 }]);
+    await shop.put([4, 'four']);
+    await shop.sync();
+    await shop.run('delete from orders where id = 1');
+    expect((await other.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+    await shop.same();
   });
 
   it('needs only one connection, and reads a table without SQL', async () => {

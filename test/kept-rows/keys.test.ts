@@ -54,6 +54,51 @@ it('deletes nothing if no keys were read', async () => {
   expect(ids(await rig.run([row(3)]))).toEqual([1, 2, 3]);
 });
 
+describe('a run that deletes nothing', () => {
+  const keys = (...list: number[]) => list.map((id) => [id]);
+
+  it('has nothing to send, and writes no file, if there is no new row either', async () => {
+    const rig = new Rig(merge);
+    await rig.run([row(1), row(2)]);
+    const { segments } = rig.manifest!;
+    expect(ids(await rig.run([], { keys: keys(1, 2) }))).toEqual([1, 2]);
+    expect(rig.isIdle).toBe(true);
+    expect(rig.manifest!.segments).toEqual(segments);
+    await rig.run([], { keys: keys(2) });
+    expect(rig.isIdle).toBe(false);
+  });
+
+  it('writes only its own rows', async () => {
+    const rig = new Rig(merge);
+    await rig.run([row(1), row(2)]);
+    const { segments } = rig.manifest!;
+    expect(ids(await rig.run([row(3)], { keys: keys(1, 2) }))).toEqual([1, 2, 3]);
+    expect(rig.isIdle).toBe(false);
+    expect(rig.manifest!.segments).toMatchObject([...segments, { rows: 1 }]);
+    expect(ids(await rig.run([row(4)], { keys: keys(1, 3, 4) }))).toEqual([1, 3, 4]);
+    expect(rig.manifest!.segments).toMatchObject([{ rows: 3 }]);
+  });
+
+  it('is sent if a row is missing, because it must be read again', async () => {
+    const rig = new Rig(merge);
+    await rig.run([row(1)]);
+    await rig.run([], { keys: keys(1, 2) });
+    expect(rig.isIdle).toBe(false);
+    expect(rig.missing).toBe('0');
+  });
+
+  it('reads more keys and rows than fit in memory', async () => {
+    const rig = new Rig(merge, { arenaBytes: 4096 });
+    const all = Array.from({ length: 3000 }, (_, i) => i);
+    await rig.run(all.map((i) => row(i)));
+    await rig.run([], { keys: keys(...all.toReversed()) });
+    expect(rig.isIdle).toBe(true);
+    await rig.run([], { keys: keys(...all.slice(0, -1)) });
+    expect(rig.isIdle).toBe(false);
+    expect(rig.manifest!.rows).toBe(2999);
+  });
+});
+
 describe('keys of several columns', () => {
   const pair: readonly Column[] = [
     { name: 'shop', type: 'text' },

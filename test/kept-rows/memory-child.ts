@@ -54,6 +54,7 @@ async function run(name: string, { current, upTo = 0, keys = 0 }: Run): Promise<
   for (let from = 0; from < upTo; from += batchRows) await set.take(batchAt(from));
   if (keys > 0) set.beginKeys(keyColumns);
   for (let from = 0; from < keys; from += batchRows) await set.takeKeys(keysAt(from));
+  if (keys > 0) await set.endKeys();
   await set.merge();
   const manifest = await set.seal();
   await set.close();

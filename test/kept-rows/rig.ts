@@ -35,6 +35,8 @@ export class Rig {
   manifest: Manifest | undefined;
   /** The lowest cursor of the last run's keys that had no row. */
   missing: string | undefined;
+  /** Whether the last run had nothing to send. */
+  isIdle = false;
   #runs = 0;
 
   constructor(rule: MergeRunOptions['rule'], more: Partial<MergeRunOptions> = {}) {
@@ -77,7 +79,9 @@ export class Rig {
         const rows = told.keys.map((row) => (row.length === key.length ? [...row, 0] : row));
         run.beginKeys(list);
         await run.takeKeys(batchOf(list, rows));
+        await run.endKeys();
       }
+      this.isIdle = run.isIdle;
       await run.merge();
       const all: (string | null)[][] = [];
       for (let batch = await run.next(); batch !== undefined; batch = await run.next()) all.push(...batchText(batch));

@@ -181,6 +181,14 @@ it('kept rows whose keys the source no longer has are deleted, even if there are
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n2|two\n.\n', rows: 1 });
 });
 
+it('a source with all keys and no new row is unchanged, so nothing is written', async () => {
+  const orders = job(compares, keysOf({ ids: [1] }));
+  await orders.run([[1, 'one']]);
+  const before = readdirSync(orders.folder, { recursive: true });
+  expect(await orders.run([[1, 'one']])).toEqual({ unchanged: true, watermark: '1' });
+  expect(readdirSync(orders.folder, { recursive: true })).toEqual(before);
+});
+
 describe('a list of keys that is not read to its end deletes nothing:', () => {
   const rows: Row[] = [
     [1, 'one'],
@@ -197,8 +205,8 @@ describe('a list of keys that is not read to its end deletes nothing:', () => {
     await orders.run(rows);
     Object.assign(keys, { ids: [1], end });
     await expect(runPipeline({ ...orders.given(rows), signal: stop.signal })).rejects.toThrow(message);
-    Object.assign(keys, { ids: [1, 2], end: undefined });
-    expect(await orders.run(rows)).toMatchObject({ rows: 2 });
+    Object.assign(keys, { ids: [1, 2, 3], end: undefined });
+    expect(await orders.run([...rows, [3, 'three']])).toMatchObject({ rows: 3 });
   });
 });
 
