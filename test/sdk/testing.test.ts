@@ -9,6 +9,8 @@ const columns = [
   { name: 'note', type: 'text' },
 ] as const;
 
+const keyColumns = [columns[0], { name: 'cursor', type: 'integer' }] as const;
+
 const manyBatches = 110;
 const note = 'x'.repeat(240);
 let shelf: [number, string][] = [];
@@ -28,6 +30,9 @@ interface Flaws {
   readonly vague?: boolean;
   readonly plain?: boolean;
   readonly deceived?: boolean;
+  readonly scant?: boolean;
+  readonly stubborn?: boolean;
+  readonly keyless?: boolean;
 }
 
 const source = {
@@ -71,6 +76,12 @@ function shelfWith(flaws: Flaws = {}): Connector {
     if (table === 'hostile') yield hostileValues.map((value, i) => [i, flaws.sloppy ? value.trim() : value]);
     if (table === 'many') for (let b = 0; b < manyBatches; b++) yield Array.from({ length: 1000 }, (_, i) => [i, note]);
   }
+  async function* keys(): AsyncGenerator<Batch> {
+    yield batchOf(
+      keyColumns,
+      shelf.slice(flaws.scant ? 1 : 0).map(([id]) => [id, id]),
+    );
+  }
   return defineConnector({
     id: 'shelf',
     title: 'Shelf',
@@ -78,6 +89,7 @@ function shelfWith(flaws: Flaws = {}): Connector {
     source,
     query,
     resumes: 'By the highest id that was read.',
+    readsKeys: ({ table }) => table === 'news',
     example: 'sources: {s: {connector: shelf}}\njobs: {j: {source: s}}',
     async check({ source: given, log }) {
       if (flaws.talkative) log.info(`opening with ${JSON.stringify({ word: given.password?.split('').reverse() })}`);
@@ -89,11 +101,21 @@ function shelfWith(flaws: Flaws = {}): Connector {
       if (!flaws.deaf) signal.throwIfAborted();
       meet(given);
       const after = table === 'news' ? Number(watermark) : 0;
+      let missing = Number.POSITIVE_INFINITY;
       return {
         columns,
         batches: batches(table, after, signal),
-        watermark: () => (table === 'news' ? String(shelf.length) : undefined),
+        watermark: () => (table === 'news' ? String(Math.min(shelf.length, missing - 1)) : undefined),
         unchanged: () => table === 'news' && (flaws.deceived === true || after === shelf.length),
+        readKeys: flaws.keyless
+          ? undefined
+          : async () => ({
+              columns: keyColumns,
+              batches: keys(),
+              onMissing: (cursor) => {
+                if (!flaws.stubborn) missing = Number(cursor);
+              },
+            }),
       };
     },
   }) as unknown as Connector;
@@ -123,6 +145,7 @@ function worldWith(changed: Partial<TestSource> = {}, waived: World['waived'] = 
         many: { query: { table: 'many' }, rows: manyBatches * 1000 },
         resume: {
           query: { table: 'news' },
+          key: ['id'],
           grow: async () => {
             shelf.push([3, 'c']);
             return [['3', 'c']];
@@ -177,6 +200,9 @@ describe('the standard suite', () => {
       { deceived: true },
       /^continues from its watermark .*no watermark to compare with/,
     ],
+    ['leaves out a key', { scant: true }, /^lists the keys .*other keys than the rows/],
+    ["doesn't read a missing row again", { stubborn: true }, /^lists the keys .*the next run did not read it/],
+    ['promises a list of keys but has none', { keyless: true }, /^lists the keys .*no "readKeys"/],
     ['ignores the stop signal', { deaf: true }, /^does not start .*although it was stopped/],
     ['keeps files open', { leaky: true }, /^leaves nothing open .*testing\.test\.ts/s],
     ['reads too far ahead', { hoarding: true }, /^limits how far it reads ahead .*at most 8000000 are allowed/],

@@ -20,6 +20,7 @@ export interface Table {
 interface How {
   readonly signal?: AbortSignal;
   readonly watermark?: string;
+  readonly comparedKey?: readonly string[];
   readonly login?: TestSource['login'];
 }
 
@@ -80,6 +81,7 @@ export class Bench {
       warn: (warning) => write(warning.message, warning),
       login,
       watermark: how.watermark,
+      comparedKey: how.comparedKey,
     };
   }
 

@@ -3,6 +3,7 @@ import type { Connector } from '../connector.ts';
 import { withDefaults } from '../option.ts';
 import { Bench } from './bench.ts';
 import { type Check, type Promised, problemOf } from './check.ts';
+import { comparedKeysCheck } from './compared-keys-check.ts';
 import { connectingChecks } from './connecting-checks.ts';
 import { declaredChecks } from './declared.ts';
 import { readingChecks } from './reading-checks.ts';
@@ -40,7 +41,7 @@ export function connectorKit(connector: Connector, world?: World, { file }: KitO
     return { checks: [...declared, goneCheck(connector)], close: async () => undefined };
   if (world === undefined) throw new Error(`the connector "${connector.id}" has no test world`);
   const meeting = meet(connector, world);
-  const promised = [...connectingChecks, ...readingChecks, ...stoppingChecks, secretCheck].filter(
+  const promised = [...connectingChecks, ...readingChecks, comparedKeysCheck, ...stoppingChecks, secretCheck].filter(
     ({ needs }) => needs !== 'resume' || connector.resumes !== undefined,
   );
   const checks = promised.map((check) => checkOf(check, { world, meeting }));

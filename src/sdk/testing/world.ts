@@ -74,4 +74,6 @@ export interface Resume extends OptionChanges {
    * returns everything.
    */
   readonly repeated?: number;
+  /** The columns that identify a row. Required if the connector lists the keys of this query's rows (`readsKeys`). */
+  readonly key?: readonly string[];
 }

@@ -21,6 +21,7 @@ const grown = "insert into log values (2, 'two again'), (3, 'three')";
 function resumeBy(run: (sql: string) => Promise<unknown>): Resume {
   return {
     query: { sql: 'select at, word from log', cursor: 'at', lag: 1 },
+    key: ['word'],
     async grow() {
       await run(grown);
       return [
