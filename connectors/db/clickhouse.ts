@@ -1,6 +1,5 @@
-import { clickhouseCatalogue } from './catalogue-queries.ts';
+import { clickhouseCatalogue, clickhouseDialect } from './clickhouse-dialect.ts';
 import { ClickhouseSession } from './clickhouse-session.ts';
-import { clickhouseDialect } from './dialects.ts';
 import type { Driver } from './driver.ts';
 import { servedBy } from './servers.ts';
 import { noSnapshot } from './transaction.ts';

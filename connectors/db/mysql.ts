@@ -1,7 +1,6 @@
 import type { Extraction } from '#sdk';
-import { mysqlCatalogue } from './catalogue-queries.ts';
-import { mysqlDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
+import { mysqlCatalogue, mysqlDialect } from './mysql-dialect.ts';
 import { MysqlSession } from './mysql-session.ts';
 import { boundStatement } from './mysql-statement.ts';
 import { refuseWrites, writePrivileges } from './mysql-writes.ts';

@@ -1,9 +1,8 @@
 import type { Extraction } from '#sdk';
-import { postgresCatalogue } from './catalogue-queries.ts';
-import { postgresDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import type { SqlQuery } from './options.ts';
 import { isUnsupported } from './postgres-begin.ts';
+import { postgresCatalogue, postgresDialect } from './postgres-dialect.ts';
 import { PostgresSession } from './postgres-session.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 import { servedBy } from './servers.ts';

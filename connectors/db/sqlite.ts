@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Batch, type Column, cutText, type Extraction, Problem, type SqliteValue, type Value } from '#sdk';
-import { sqliteCatalogue } from './catalogue-queries.ts';
 import { refuseDuplicates } from './cells.ts';
-import { sqliteDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import { defaultConnectSeconds } from './options.ts';
 import { type ProcessFailure, QueryProcess } from './query-process.ts';
 import { ReaderBatches } from './query-reader.ts';
 import { changesTexts, SourceTexts } from './source-texts.ts';
+import { sqliteCatalogue, sqliteDialect } from './sqlite-dialect.ts';
 import {
   openSqlite,
   type SqliteColumn,

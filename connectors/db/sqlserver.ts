@@ -1,6 +1,5 @@
-import { sqlserverCatalogue } from './catalogue-queries.ts';
-import { sqlserverDialect } from './dialects.ts';
 import type { Driver } from './driver.ts';
+import { sqlserverCatalogue, sqlserverDialect } from './sqlserver-dialect.ts';
 import { SqlserverSession } from './sqlserver-session.ts';
 
 /** Driver for Microsoft SQL Server, and for Azure SQL with user and password. */
