@@ -8,6 +8,13 @@ interface Scalar {
   toString(): string;
 }
 
+/** A span of time. Its parts are independent: a month has no fixed number of days, nor a day of hours. */
+interface Interval {
+  readonly months: number;
+  readonly days: number;
+  readonly micros: bigint;
+}
+
 /** How values of a type become values of a column. */
 interface ValueRule {
   readonly type: ColumnType;
@@ -29,6 +36,7 @@ const id = {
   timestamp: 12,
   date: 13,
   time: 14,
+  interval: 15,
   blob: 18,
   decimal: 19,
   timestampSeconds: 20,
@@ -68,6 +76,7 @@ const rules: ReadonlyMap<number, ValueRule> = new Map<number, ValueRule>([
   [id.geometry, { type: 'binary', convert: (value: Scalar) => value.bytes! }],
   [id.decimal, { type: 'decimal', convert: String }],
   [id.uuid, { type: 'uuid', convert: String }],
+  [id.interval, { type: 'text', convert: durationText }],
 ]);
 
 /** Types whose values have several parts. */
@@ -98,6 +107,21 @@ function momentText(value: Scalar): string {
   if (value.isFinite === false) return Object.values(value).some((distance) => distance < 0) ? '-infinity' : 'infinity';
   const written = String(value);
   return written.includes(' (BC)') ? `${written.replace(' (BC)', '')} BC` : written.replace(' ', 'T');
+}
+
+/** A duration of ISO 8601 with a sign at each part, as PostgreSQL writes it: `P1Y2M3DT-4H-5.5S`. */
+function durationText({ months, days, micros }: Interval): string {
+  const part = (amount: number | bigint | string, unit: string) => (Number(amount) === 0 ? '' : `${amount}${unit}`);
+  const day = part(Math.trunc(months / 12), 'Y') + part(months % 12, 'M') + part(days, 'D');
+  const [minutes, rest] = [micros / 60_000_000n, micros % 60_000_000n];
+  const clock = part(minutes / 60n, 'H') + part(minutes % 60n, 'M') + part(secondsText(rest), 'S');
+  return day === '' && clock === '' ? 'PT0S' : `P${day}${clock === '' ? '' : `T${clock}`}`;
+}
+
+function secondsText(micros: bigint): string {
+  const digits = String(micros < 0n ? -micros : micros).padStart(7, '0');
+  const fraction = digits.slice(-6).replace(/0+$/, '');
+  return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 /** The number with the fewest digits that has the same four bytes. */
