@@ -261,7 +261,12 @@ describe('secrets that servers reject and echo', () => {
       'doctor --connect',
     ];
     const said = await saidBy(home, commands, env);
-    const refused = { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: `${echo.url}/kind0/400/at` };
+    // Spans that are sent before the process ends are reported with the collector's response.
+    const refused = {
+      ...env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${echo.url}/kind0/400/at`,
+      OTEL_BSP_SCHEDULE_DELAY: '1',
+    };
     liftHolds(home);
     said.set(
       'a collector that refuses',

@@ -2,6 +2,7 @@ import type { SluiceEvents } from '../../daemon/events.ts';
 import { build } from '../../lib/build.ts';
 import type { Events } from '../../lib/events.ts';
 import type { Log } from '../../lib/log.ts';
+import { registerEncodedSecret } from '../../lib/redact.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,6 +18,7 @@ interface TracingOptions {
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
+  registerHeaders(process.env);
   const { hasSdk, traceEvents } = await import('../../daemon/traces/traces.ts');
   let flush = nothing;
   // An SDK that was loaded before Sluice (`node --import …`) belongs to the user, and has its own exporters and
@@ -27,6 +29,21 @@ export async function startTracing({ events, log }: TracingOptions): Promise<() 
   }
   traceEvents({ events, log, version: build.version });
   return flush;
+}
+
+/**
+ * The headers for a collector contain credentials, and a collector that refuses spans may echo them. They are written
+ * as `name=value,name=value`, and values may be percent-encoded.
+ * https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables
+ */
+function registerHeaders(env: Environment): void {
+  const lists = [env.OTEL_EXPORTER_OTLP_HEADERS, env.OTEL_EXPORTER_OTLP_TRACES_HEADERS];
+  for (const header of lists.flatMap((list = '') => list.split(','))) {
+    const value = header.slice(header.indexOf('=') + 1).trim();
+    registerEncodedSecret(value);
+    // Without the scheme: `Bearer …`.
+    registerEncodedSecret(value.replace(/^\w+(?:\s|%20|\+)+/i, ''));
+  }
 }
 
 /** Whether the standard environment variables enable traces. */
