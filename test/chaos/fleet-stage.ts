@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -12,7 +11,7 @@ import { forTest, type Scope, type Start } from '../journey/process.ts';
 import { adminKey, type Running, until } from '../journey/world.ts';
 import type { TestServer } from '../servers/server.ts';
 import { FleetOracle } from './fleet-oracle.ts';
-import type { Theatre } from './stage.ts';
+import { readSteps, type Theatre } from './stage.ts';
 import { Upstream } from './upstream.ts';
 
 type Address = Pick<TestServer, 'host' | 'port' | 'user' | 'password' | 'database'>;
@@ -99,7 +98,7 @@ export class FleetStage {
 
   /** The durable steps so far of the processes that were started with a step. */
   async steps(): Promise<string[]> {
-    return (await readFile(this.#stepsFile, 'utf8')).split('\n').slice(0, -1);
+    return readSteps(this.#stepsFile);
   }
 
   /**

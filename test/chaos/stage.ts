@@ -61,5 +61,11 @@ export function dieAt({ home }: Pick<Stage, 'home'>, step: string): Start {
 
 /** The steps so far of the processes started by {@link dieAt}. */
 export async function stepsOf({ home }: Pick<Stage, 'home'>): Promise<string[]> {
-  return (await readFile(join(home.folder, 'steps'), 'utf8')).split('\n').slice(0, -1);
+  return readSteps(join(home.folder, 'steps'));
+}
+
+/** The steps in a file, except for reports of progress after the first one: how many there are depends on the time. */
+export async function readSteps(file: string): Promise<string[]> {
+  const steps = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
+  return steps.filter((step) => !/^say extract\.progressed #(?!1$)/.test(step));
 }
